@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Is the CPU's ceiling kernel a ceiling, and how near is the sweep? Interleaves a STREAM triad,
- * plain reading, plain writing, the ceiling kernel and the sweep on the same threads, so that all
- * see the same machine, and prints medians: `bench_cpu SIZE [ROUNDS [KERNEL]]`. Rates count the
- * bytes that must travel: 12 an element of the triad, 56 a point of the ceiling and the sweep
- * (nominal where a kernel makes several sweeps per pass); none of them reads what it writes, so
- * nothing is hidden by write-allocation. A third of the triad's bytes are written, of the ceiling's
- * a 14th; where writing past the caches is faster than reading, the ceiling cannot be as fast as
- * the triad. So it is also held against 13 bytes read and one written one after the other. */
+/* Compares the CPU's sweep with the ceiling kernel, and the ceiling kernel with other memory-bound
+ * loops: `bench_cpu SIZE [ROUNDS [KERNEL]]`. A STREAM triad, plain reading, plain writing, the
+ * ceiling kernel and the sweep alternate on the same threads, so that all see the same state of the
+ * machine. Prints medians. Rates count the necessary bytes: 12 per element of the triad, 56 per
+ * point of the ceiling and of the sweep (nominally, if a kernel makes several sweeps per pass). No
+ * loop reads what it writes, so write-allocation hides no bytes. Of the triad's bytes a third is
+ * written, of the ceiling's a 14th. If streaming stores are faster than reading, the ceiling cannot
+ * be as fast as the triad; so it is also compared with reading 13 bytes and then writing one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 #define ROUNDS_MAX 1000
 
-/** a = b + 3·c over n floats, a multiple of 4, past the caches where the CPU can. */
+/** a = b + 3·c over n floats (a multiple of 4), with streaming stores if the CPU has them. */
 static void triad_part(float *a, const float *b, const float *c, int64_t n)
 {
 #ifdef __x86_64__
@@ -34,7 +34,8 @@ static void triad_part(float *a, const float *b, const float *c, int64_t n)
 #endif
 }
 
-/** The calling thread's floats of an array, whole lines: where they begin and how many. */
+/** Returns how many floats of an array the calling thread has (whole lines); *first: their
+ * index. */
 static int64_t my_floats(const struct himeno_fields *f, int64_t *first)
 {
   const int64_t lines = layout_floats(&f->layout) / 16;
@@ -43,7 +44,7 @@ static int64_t my_floats(const struct himeno_fields *f, int64_t *first)
   return lines * (me + 1) / threads * 16 - *first;
 }
 
-/** Over four triples of arrays, as many bytes as one pass of the ceiling less a seventh. */
+/** Runs the triad over four triples of arrays, with 6/7 of the bytes of a pass of the ceiling. */
 static void triad(const struct himeno_fields *f)
 {
 #pragma omp parallel
@@ -55,7 +56,7 @@ static void triad(const struct himeno_fields *f)
   }
 }
 
-/** The sum of n floats, a multiple of 16. */
+/** Returns the sum of n floats, a multiple of 16. */
 static float read_part(const float *b, int64_t n)
 {
 #ifdef __x86_64__
@@ -72,7 +73,7 @@ static float read_part(const float *b, int64_t n)
 #endif
 }
 
-/** Sets n floats, a multiple of 4, past the caches where the CPU can. */
+/** Sets n floats (a multiple of 4), with streaming stores if the CPU has them. */
 static void write_part(float *a, float value, int64_t n)
 {
 #ifdef __x86_64__
@@ -83,7 +84,7 @@ static void write_part(float *a, float value, int64_t n)
 #endif
 }
 
-/** Four arrays, read or written. */
+/** Reads, or writes, four arrays. */
 static void one_way(const struct himeno_fields *f, int writes)
 {
   float all = 0;
@@ -98,7 +99,7 @@ static void one_way(const struct himeno_fields *f, int writes)
         all += read_part(array, n);
     }
   }
-  __asm__ volatile("" : : "g"(all)); /* so that nothing is left unread */
+  __asm__ volatile("" : : "g"(all)); /* keeps the compiler from removing the reads */
 }
 
 static status_t fields_open(struct gpu_device *device, const struct grid_size *size, int sweeps,

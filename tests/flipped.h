@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief A float with one of its bits turned over. */
+/** \file \brief A float with one of its bits flipped. */
 #ifndef TESTS_FLIPPED_H
 #define TESTS_FLIPPED_H
 

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Counts what the compiler made of a GCN kernel's hot loop: the innermost loop with the most
-products.
-
-Prints: vector registers, bytes of scratch memory, instructions of the loop, how many of them
-multiply and add, and how many reach into scratch memory."""
+"""Counts instructions in the hot loop of a GCN kernel: the innermost loop with the most products.
+Prints the number of vector registers, the bytes of scratch memory, and the numbers of the loop's
+instructions: of all, of multiply-adds, and of accesses to scratch memory."""
 
 import re
 import sys
@@ -13,7 +11,7 @@ SCRATCH = re.compile(r"buffer_(load|store)|scratch_")
 
 
 def read(path):
-    """Instructions, where labels stand among them, and what the compiler notes of the kernel."""
+    """Return the instructions, {label: index of an instruction}, and the compiler's notes."""
     code, labels, notes = [], {}, {}
     for line in open(path, encoding="utf-8"):
         note = re.match(r"; (NumVgprs|ScratchSize): (\d+)", line)
@@ -28,7 +26,7 @@ def read(path):
 
 
 def loops(code, labels):
-    """From a label to a branch back to it."""
+    """Yield (begin, end) of each loop, from a label to a branch back to it."""
     for place, words in enumerate(code):
         if re.match(r"s_c?branch", words[0]) and labels.get(words[-1], place + 1) <= place:
             yield labels[words[-1]], place + 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Acceptance: the verdict lists every check, and the exit code distinguishes wrong from slow. Faults
-# are planted in a simulated clock and in a library that answers as NVML does: below any detector.
+# are planted below the detectors: in a simulated clock, and in a library that replaces NVML.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -11,8 +11,8 @@ setup() {
   export HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so OMP_NUM_THREADS=1
 }
 
-# -t counts simulated seconds, of which a block takes little more than a thousandth.
-# accept RANKS POLICY OPTION...: a short run on null devices of a simulated clock, whose document himeno-judge judges alike.
+# accept RANKS POLICY OPTION...: a short run on null devices with a simulated clock. himeno-judge must judge its document alike.
+# -t counts simulated seconds; a block takes slightly more than 1 ms of them.
 accept() {
   local launch="on $1" policy=$2
   [ "$1" -gt 1 ] || launch=
@@ -20,7 +20,7 @@ accept() {
   run --separate-stderr $launch "$himeno" -b null -s 18x18x34 --block 5 -t 0.01 --accept "$policy" "$@"
 }
 
-# check NAME FIELD: of the last document.
+# check NAME FIELD: prints a field of a check in the last document.
 check() {
   "$PYTHON" -c 'import json, sys
 for check in json.load(open("r.json"))["result"]["accept"]["checks"]:
@@ -28,7 +28,7 @@ for check in json.load(open("r.json"))["result"]["accept"]["checks"]:
         print(check[sys.argv[2]])' "$1" "$2"
 }
 
-# The verdict of the last document.
+# verdict: prints the verdict of the last document, and whether it was accepted.
 verdict() { "$PYTHON" -c 'import json; r = json.load(open("r.json"))["result"]; print(r["verdict"], r["accept"]["accepted"])'; }
 
 follows_schema() { follows result r.json; }
@@ -96,7 +96,7 @@ policy() { printf '%s' "$1" >policy.json; }
   follows_schema
 }
 
-# Null devices are named by their number.
+# one_type FILE...: removes the numbers from the names of null devices.
 one_type() { sed -i 's/"Null device [0-9]*"/"Null device"/' "$@"; }
 
 @test "a policy made of good devices accepts similar ones and names the origin of each limit" {
@@ -184,7 +184,7 @@ PY
 
 @test "the bare command accepts one, two, four and eight devices, whether they reach each other or not" {
   local many="4 8"
-  [ "${SANITIZERS:-no}" = no ] || many= # two ranks take every path
+  [ "${SANITIZERS:-no}" = no ] || many= # two ranks reach all of the code
   for ranks in 1 2 $many; do
     for apart in '' 0 1; do
       [ -z "$apart" ] || [ "$ranks" -gt 1 ] || continue
@@ -193,7 +193,7 @@ PY
       grep -q 'acceptance by policy "default"' <<<"$output"
     done
   done
-  # Without a size each rank gets the default one to itself; a size is the whole grid's as ever.
+  # Without -s each rank has a grid of the default size; with -s all ranks share one grid.
   HIMENO_NULL_DEVICES=2 run --separate-stderr on 2 "$himeno" -b cpu -s 34x34x66 --block 5 -t 0.01 --accept --json r.json
   [ "$("$PYTHON" -c 'import json; c = json.load(open("r.json"))["config"]; print(c["weak"], c["imax"], c["transport"])')" = "False 34 p2p" ]
 }
@@ -245,7 +245,7 @@ PY
   [ "$("$PYTHON" -c 'import json; print(json.load(open("r.json"))["result"]["throttled"])')" = "[0]" ]
 }
 
-# document EXPRESSION: of the last document's telemetry, a list over ranks.
+# document EXPRESSION: prints an expression of the last document's telemetry t, a list over ranks.
 document() {
   "$PYTHON" -c 'import json, sys
 r = json.load(open("r.json"))
@@ -279,13 +279,13 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
     grep '^  ERRORS  *rank 1 on ' <<<"$output" | grep -qF ": ${fault#*=}, since the run began"
     grep -A1 '^    hardware errors counted.* FAIL' <<<"$output" | grep -qF " ${fault#*=}; rank 1 on "
   done
-  # A port's symbol errors and an Ethernet card's discards, once the run goes on.
+  # While the run goes on, a port counts symbol errors, or an Ethernet card discards.
   "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
   for fault in class/infiniband/mlx5_0/ports/1/counters/symbol_error class/net/eno1/statistics/tx_dropped; do
     rm -f r.json
     HIMENO_SYSFS=$PWD/sysfs started "$himeno" -b null -s 18x18x34 --block 5 -t 8 --accept policy.json --json r.json
     until grep -qs '"blocks": [1-9]' r.json; do sleep 0.02; done
-    echo 1000 >now && mv now "sysfs/$fault" # a reader finds either, whole
+    echo 1000 >now && mv now "sysfs/$fault" # atomic, so that the run reads a complete number
     ended
     output=$(cat out) expect_status 5
     grep -q "^  ERRORS  *rank 0 on .*: errors of network cards [0-9]* (the last: $(cut -d/ -f3 <<<"$fault").*), since the run began" out
@@ -305,7 +305,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   }
   measured -t 0.1 --accept default --json before.json
   expect_status 0
-  # By the simulated clock, which only blocks move: however busy this computer is, so many fit.
+  # The run has 19 blocks on any computer, because only blocks advance the simulated clock.
   [ "$("$PYTHON" -c 'import json; print(json.load(open("before.json"))["result"]["blocks"])')" = 19 ]
   measured -t 0.01 --reference before.json
   expect_status 0
@@ -418,7 +418,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   expect_status 2
   grep -q 'its data is "standard", this run.s is "dense"$' <<<"$stderr"
   compared -s XS --block 5 -t 0.01 --json r.json
-  [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || [ "$status" -eq 5 ] # as fast, too noisy to judge, slower
+  [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || [ "$status" -eq 5 ] # equally fast, too noisy to judge, or slower
   grep -q 'that run was of kernel reference, this one is of stream' <<<"$stderr"
 }
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Ranks that were started differently: exit code 2 and one message with the name, both values and both hosts.
+# Ranks started differently end with 2 and one message: the name, both values and both hosts.
 load ../helper
 
 export OMP_NUM_THREADS=1
 host=$(uname -n)
 
-# each_own COMMAND... : COMMAND...: one rank of each.
+# each_own COMMAND... : COMMAND...: starts one rank per command.
 each_own() {
   local command=() word
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
@@ -17,7 +17,8 @@ each_own() {
   run timeout $((60 * SLOWNESS)) "${command[@]}"
 }
 
-# refused NAME FIRST SECOND: the last run ended with 2, and its only message names these values.
+# refused NAME FIRST SECOND: the last run ended with 2 and one message with the name and both
+# values.
 refused() {
   local all said
   expect_status 2

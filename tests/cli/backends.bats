@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Which backend a run takes by itself, and when it refuses: a lost GPU never becomes a CPU run. The PCI bus is played by files.
+# Which backend a run chooses by itself, and when it refuses: without its GPU, it never uses the CPU instead. Files represent the
+# PCI bus.
 load ../helper
 bats_require_minimum_version 1.5.0
 
 programs=(himeno-gpu gemm-gpu comm-gpu mem-gpu)
 
-# bus FOLDER ADDRESS:CLASS:VENDOR[:WINDOW]...: a sysfs with these PCI devices; WINDOW is the last address of a memory window.
+# bus FOLDER ADDRESS:CLASS:VENDOR[:WINDOW]...: makes a sysfs with PCI devices; WINDOW: last address of a memory window.
 bus() {
   local root=$1 device address class vendor window at
   shift
@@ -29,10 +30,10 @@ setup() {
   short=(-s XS -n 1)
 }
 
-# usable_gpu: a GPU that this build can use is here, so that no bus that is played is asked for.
+# usable_gpu: succeeds if this build can use a GPU of this machine, so that no run reads a bus.
 usable_gpu() { HIMENO_SYSFS=$PWD/none "$himeno" "${short[@]}" | grep -q 'backend cpu' && return 1 || return 0; }
 
-# quick PROGRAM [OPTION]...: its shortest run.
+# quick PROGRAM [OPTION]...: runs a program as briefly as possible.
 quick() {
   local program=$1
   shift
@@ -248,7 +249,7 @@ quick() {
   [ "$(grep -c '^mem-gpu: ' <<<"$output")" -eq 1 ]
   [[ $output == *': 2 ranks were started (OMPI_COMM_WORLD_SIZE), but mem-gpu runs as one process: '* || $MPI_FLAVOUR != openmpi ]]
   [ "$(cat run.json)" = before ]
-  SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=3 run "$top_builddir/mem-gpu" -b cpu --host # the first has said it
+  SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=3 run "$top_builddir/mem-gpu" -b cpu --host # only the first rank prints the message
   expect_status 2
   [ -z "$output" ]
   PMI_SIZE=2 PMI_RANK=0 run "$top_builddir/mem-gpu" -b cpu --host

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# How scripts/accept runs on a cluster that this machine plays: levels, budgets and soaks; ended, resumed, in other locales.
+# How scripts/accept runs on a simulated cluster: levels, budgets and soaks; stopped, resumed, in other locales.
 load cluster
 
 @test "a host that starts at the second try is reported, and no finding" {
@@ -60,7 +60,7 @@ load cluster
   cluster 'n[1-2]' --limit 300 --stages alone &
   for _ in $(seq $((600 * SLOWNESS))); do [ -s out/steps/alone-n1.json ] && break; sleep 0.1; done
   [ ! -e out/steps/alone-n2.json ]
-  # Other files run acceptances at the same time: this one's is in this folder.
+  # Kill only this test's acceptance, by its folder: other files run acceptances at the same time.
   for pid in $(pgrep -f "[s]cripts/accept out"); do
     [ "$(readlink "/proc/$pid/cwd")" != "$PWD" ] || kill -KILL "$pid"
   done
@@ -124,8 +124,8 @@ load cluster
   done
 }
 
-# A slice that fails counts as long as it took. A soak's remainder is no slice if it is shorter than
-# a twentieth of one.
+# A slice that fails counts with the time that it took. A remainder shorter than a twentieth of a
+# slice is not used.
 soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
 
 @test "a soak alternates memory and arithmetic and names the host of an incorrect result" {
@@ -155,7 +155,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
 @test "a library's wrong product in a soak is the device's: its host is named" {
   "$top_builddir/gemm-gpu" --list | grep -q 'reference  cblas' || skip "no CBLAS was found"
   echo '{"name": "site", "device_gflops_min": 0.001}' >site.json
-  local himeno=$top_builddir/himeno-gpu # a library takes real time
+  local himeno=$top_builddir/himeno-gpu # not the simulated clock, because a library takes real time
   HIMENO_GEMM_FLIP='1 3,40 30 cblas:2' OMP_NUM_THREADS=1 cluster n1 --soak 1s --slice 0.5s --options '-b cpu'
   expect_status 4
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = "('n1', [('wrong', ['n1'], 'soak-0001-compute')])" ]
@@ -223,7 +223,8 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   expect_status 0
   grep -q '^soaked for 1.08e+04 of 10800 s$' <<<"$output"
   [ "$(cd out/steps && echo soak-*.json)" = "soak-0000-memory.json soak-0001-compute.json soak-0002-memory.json soak-0003-compute.json" ]
-  # No library took turns: a third of the hour, and then the rest of the three.
+  # Without a library, the first slice of products took 1200 s of its hour; 2400 s are left for the
+  # second.
   grep -q -- ' --accept -t 1200 ' out/steps/soak-0001-compute.log
   grep -q -- ' --accept -t 2400 ' out/steps/soak-0003-compute.log
   [ "$(verdict 'all(3600 < json.load(open(f"out/steps/soak-000{n}-memory.doc"))["result"]["soak"]["seconds"] < 4400 for n in (0, 2))')" = True ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Shared by the files about scripts/accept on a cluster that this machine plays.
+# Functions of the bats files that run scripts/accept on a simulated cluster.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -11,7 +11,7 @@ setup() {
   : >faults
 }
 
-# cluster HOSTS OPTION...: an acceptance with two null devices per host.
+# cluster HOSTS OPTION...: runs an acceptance with two null devices per host.
 cluster() {
   local hosts=$1
   shift
@@ -27,7 +27,7 @@ site() {
 JSON
 }
 
-# verdict EXPRESSION: of accept.json as r, which must be as its schema says.
+# verdict EXPRESSION: prints an expression of r, which is accept.json; r follows its schema.
 verdict() {
   "$PYTHON" - "$1" "$top_srcdir/doc/accept.schema.json" <<'PY'
 import json, sys
@@ -41,5 +41,5 @@ print(eval(sys.argv[1]))
 PY
 }
 
-# Told where a test fails, since the folder goes with it.
+# If a test fails, print its outcomes, because bats deletes its folder.
 teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"' out/steps/*.json out/accept.json | tail -n 80 || true; }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# scripts/accept over a cluster that this machine plays, with faults planted below every detector: all are named, nothing else is.
+# scripts/accept on a simulated cluster (tests/sites/fake-cluster). Faults are planted below the detectors; each must be reported,
+# and nothing else.
 load cluster
 
 @test "a good cluster is accepted" {
@@ -46,7 +47,7 @@ END
   expect_status 4
   grep -qE '^  level 1 on 4 hosts: about [0-9]+ s expected, at most 48 s$' <<<"$output"
   [ "$(grep -cE '^\[alone: step [1-4] of 4(, about [0-9]+ s left)?\] alone-n[1-4]  ' <<<"$output")" = 4 ]
-  # The numbers of checks are given once, in the last line.
+  # Only the last line has the numbers of checks.
   [ "$(grep -c '3 checks failed' <<<"$output")" = 1 ]
   tail -n 1 <<<"$output" | grep -q '^  NOT ACCEPTED at level 1: 2 findings; 1 of the policy.s 3 checks failed on n2; 1 not checked: ranks that are always slow (stragglers) on n\[1,3\]$'
   grep -qx 'himeno_accept_level 1' hosts.prom
@@ -117,7 +118,7 @@ PY
   [ "$(verdict 'sorted(r["drain"]), [row["verdict"] for row in r["measured"]]')" = \
     "(['n2', 'n5'], ['policy or set-up?', 'slow', 'policy or set-up?', 'not started', 'wrong'])" ]
   rm -r out
-  # With one host there is no separate host to compare a policy with.
+  # A single host has no other host that could show that the policy is wrong.
   : >faults
   per_host=1 cluster n1 --stages alone
   expect_status 5
@@ -171,7 +172,7 @@ PY
   cluster 'n[1-2]' --stages products --gemm-options '-s 64 --verify off'
   expect_status 2
   grep -q 'accept needs a verified result: remove --verify off' <<<"$output"
-  # With himeno-judge the same policy has limits for products.
+  # If himeno-judge is installed, the policy's limits for products are checked.
   rm -r out
   mkdir bin
   ln -s "$top_builddir"/tests/clock/{himeno,gemm}-gpu "$top_builddir/himeno-judge" bin
@@ -185,7 +186,7 @@ PY
 
 @test "products that a signal ended do not pass" {
   site
-  # Rank 0 says that it is timing.
+  # Rank 0 prints that it is timing.
   cat >stopped <<'END'
 #!/bin/bash
 unset HIMENO_QUIET
@@ -221,7 +222,7 @@ END
 
 @test "a noisy pair and a noisy whole accuse nobody, however slow the link between them seems" {
   echo '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.05, "stragglers_max": 0}' >site.json
-  printf '%s\n' 'noisy n1 n4 2' 'link n1 n4 60' >faults # which meet in the first round
+  printf '%s\n' 'noisy n1 n4 2' 'link n1 n4 60' >faults # n1 and n4 are partners in the first round
   cluster 'n[1-4]' --rounds 1 --seconds 0.1 --stages alone,pairs,all,devices
   expect_status 3
   [ "$(verdict 'r["drain_list"], r["run_again_list"], {f["kind"] for f in r["findings"]}')" = "('', 'n[1-4]', {'noisy'})" ]
@@ -281,8 +282,8 @@ END
   [ "$(verdict 'sorted(r["drain"])')" = "['n2', 'n3']" ]
 }
 
-# own_names: a program in the place of himeno-gpu, whose hosts use the names that the file `own`
-# lists after the given ones.
+# own_names: replaces himeno-gpu by a program whose hosts call themselves by other names. The file
+# `own` has lines with an own name and the given name.
 own_names() {
   mkdir own-names
   cat >own-names/himeno-gpu <<SH
@@ -297,7 +298,7 @@ SH
 @test "a guilty host keeps the name that it was given, whatever it calls itself" {
   site
   own_names
-  # For each kind of name, one host has a wrong bit and one a slow device.
+  # Each kind of name is given to a host with a wrong bit, and to one with a slow device.
   local wrong=(n1.cluster 10.77.0.3 rack1.n5 fe80::7 N9 x) slow=(n2.cluster 10.77.0.4 rack1.n6 fe80::8 N10 y) n
   echo sound n0 >own
   for n in {0..5}; do
@@ -309,7 +310,7 @@ SH
   [ "$(verdict '{row["host"]: row["verdict"] for row in r["measured"]} == {"sound": "pass", **dict.fromkeys("'"${wrong[*]}"'".split(), "wrong"), **dict.fromkeys("'"${slow[*]}"'".split(), "slow")}')" = True ]
   [ "$(verdict 'sorted(r["drain"]) == sorted("'"${wrong[*]} ${slow[*]}"'".split())')" = True ]
   grep -q "NodeName=" <<<"$output"
-  # In a job of all: by the order of ranks.
+  # In a job of all hosts, a host is found by the order of ranks.
   rm -r out
   echo '{"name": "site", "stragglers_max": 0}' >site.json
   printf '%s\n' 'a.x n4' 'b.x n3' 'c.x n2' 'd.x n1' >own
@@ -346,20 +347,20 @@ SH
 
 @test "few hosts: a bad link and a bad cable are found; two hosts: the link is not judged, and the verdict says it" {
   site
-  # One of two messages is slower: the exchange takes 1.43 times as long.
+  # One of an exchange's two messages is slower, so that the exchange takes 1.43 times as long.
   echo 'link n1 n3 1.85' >faults
   cluster 'n[1-4]' --stages alone,pairs
   expect_status 5
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('path', ['n1', 'n3'])])" ]
   rm -r out
   per_host=1
-  # Of four hosts a bad one has half of the pairs.
+  # With four hosts, one bad host is part of half of all pairs.
   echo 'link n2 all 3' >faults
   cluster 'n[1-4]' --stages alone,pairs
   expect_status 5
   [ "$(verdict 'r["drain_list"]')" = n2 ]
   rm -r out
-  # A slow host of four is left out of the pairs.
+  # With four hosts, one slow host is left out of the pairs.
   printf '%s\n' 'link n2 all 2.5' 'slow n4 0 1.2' >faults
   cluster 'n[1-4]' --stages alone,pairs
   expect_status 5
@@ -395,16 +396,16 @@ SH
   [ "$(verdict 'r["drain_list"], sorted(r["suspect"])')" = "('', ['n2', 'n3'])" ]
   grep -q '^  suspect: n\[2-3\] (20% slower than the other hosts)$' <<<"$output"
   rm -r out
-  # Less than that only where a job of all is slow for it.
+  # A smaller difference is reported only if a job of all hosts is slow because of it.
   echo 'host n1 1.08' >faults
   cluster 'n[1-2]' --stages alone,all --policy default
   expect_status 5
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('suspect', ['n1'])])" ]
 }
 
-# carded HOSTS OPTION...: an acceptance of hosts with four cards of 10 Gbit/s each. Streams of this machine use no card, so comm-gpu's
-# shares are 0.95, or those of lines "HOST CARD SHARE" in wires: what leaves the card and what comes from it. For "HOST fabric SHARE" it
-# is the rate of streams to the host under load.
+# carded HOSTS OPTION...: runs an acceptance of hosts with four network cards of 10 Gbit/s each. This machine's streams use no
+# card, so comm-gpu's shares are replaced: by 0.95, or by a line "HOST CARD SHARE" of the file wires, which applies to sending and
+# receiving. A line "HOST fabric SHARE" sets the rate of streams to the host under load.
 carded() {
   mkdir -p bin
   ln -sf "$top_builddir/tests/clock/himeno-gpu" "$top_builddir/himeno-judge" bin
@@ -453,7 +454,7 @@ END
     "[('suspect', 'MPI sends by TCP although a faster port is up'), ('drain', 'a cable, a network card or a switch port is slow')]" ]
   echo 'tcp pairs: 0 GB left n9 over TCP while no port is up' >wires
   rm -r out
-  echo 'n4 card2 0.79' >>wires # no third host: either end may be slow
+  echo 'n4 card2 0.79' >>wires # there is no third host, so either end may be slow
   carded 'n[3-4]' --stages wires
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["device"]) for f in r["findings"]], sorted(f["checks"] for f in r["findings"])')" = \
     "('', [('path', ['n3', 'n4'], 'card2')], [['share of wire', 'spread of wires']])" ]

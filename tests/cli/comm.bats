@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# comm-gpu: what it measures, that damage is found, and what it says to bad input.
+# comm-gpu: its measurements, the detection of damaged data, and its errors about bad input.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -8,7 +8,7 @@ export OMP_NUM_THREADS=1 POCL_MAX_PTHREAD_COUNT=1
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# quick RANKS ARGUMENT...: a short run.
+# quick RANKS ARGUMENT...: runs comm-gpu briefly.
 quick() {
   local ranks=$1
   shift
@@ -32,7 +32,7 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
 }
 
 @test "every pair of four ranks, alone and all at once, by every transport there is" {
-  quick 4 -b null --parts pairs -t 0 --json four.json >/dev/null # every size, however busy the host is
+  quick 4 -b null --parts pairs -t 0 --json four.json >/dev/null # every size is measured, even if this machine is busy
   follows_schema four.json
   [ "$(json four.json 'all({(p["rank"], p["peer"]) for p in d["pairs"] if p["way"] == w and p["company"] == "alone"} == {(a, b) for a in range(4) for b in range(a + 1, 4)} for w in d["config"]["transports"])')" = True ]
   [ "$(json four.json '{(p["rank"], p["peer"]) for p in d["pairs"] if p["company"] == "all"} == {(0, 2), (1, 3)}')" = True ]
@@ -60,7 +60,7 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
 @test "the halo part takes cut, depth and weak scaling" {
   quick 4 -b cpu --parts halo -x staged -p 1x2x2 --depth 2 -w --json halo.json >/dev/null
   [ "$(json halo.json 'd["config"]["grid"]["jmax"], d["config"]["grid"]["kmax"]')" = "62 126" ]
-  # faces along j and k, and the edge, two layers deep
+  # The messages are faces along j and k, and the edge, each two layers deep.
   [ "$(json halo.json 'd["halo"][0]["messages"], d["halo"][0]["bytes"]')" = "3 $((4 * (2 * 30 * 62 + 2 * 30 * 30 + 4 * 30)))" ]
 }
 
@@ -76,7 +76,7 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
   [ "$(json cards.json '[c["idle"] for c in d["cards"]]')" = "[False, False, False, False]" ]
 }
 
-# damaged PARTS N: content that is damaged in each rank's Nth transfer ends the run with 4 and one clear cause.
+# damaged PARTS N [BACKEND]: if data are changed in each rank's Nth transfer, the run must end with 4 and report it.
 damaged() {
   HIMENO_BENCH_CORRUPT=$2 run quick 2 -b "${3:-cpu}" --parts "$1" --json never.json
   expect_status 4

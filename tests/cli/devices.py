@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What doc/results holds of device types, as doc/devices.json must have it: of each device the
-median over its runs of himeno-gpu on CUDA where each had a whole L or XL for itself; of a type the
-number of devices, and least, median and greatest of theirs. GFLOPS are of kernel stream; the
-ceiling's share of theory is of all kernels, by what devices of the type tell in documents that have
-it."""
+"""Computes doc/devices.json from doc/results. A device's value is the median over its runs of
+himeno-gpu on CUDA in which each device had a whole grid of size L or XL. A row has the number of
+devices of one type, and the minimum, median and maximum of their values. GFLOPS are those of kernel
+stream. The ceiling's share of the theoretical bandwidth is from all kernels, with the bandwidth
+that documents of that type of device have."""
 
 import glob
 import json
 import statistics
 import sys
 
-OTHERS_ON_IT = "accept-slow"  # another program ran on one of its devices
+OTHERS_ON_IT = "accept-slow"  # name of a run during which another program used one of the devices
 
 
 def runs(folder):
@@ -31,7 +31,7 @@ def runs(folder):
             document["config"]["weak"] or len(document["ranks"]) == 1
         )
         if document["config"]["backend"] == "cuda" and whole and document["result"]["ceiling_gbps"]:
-            # in its ranks' own times
+            # these transports wait for neighbours within a rank's own time
             waits = len(document["ranks"]) > 1 and document["config"]["transport"] in (
                 "ipc",
                 "nccl",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Bad input: one clear line, the right exit code, said once for all ranks, no file left behind.
+# Bad input: one clear line for all ranks, the right exit code, no file left behind.
 load ../helper
 
 # expect_error CODE PATTERN ARGUMENT...: himeno-gpu on two ranks ends with CODE and prints one line that matches PATTERN.
@@ -20,17 +20,17 @@ bats_require_minimum_version 1.5.0
     expect_status 3
     [[ $output == "$program: 2 ranks were started (OMPI_COMM_WORLD_SIZE), but each is alone: this program's MPI is "* ]]
     [ "${#lines[@]}" -eq 1 ]
-    PMI_SIZE=2 PMI_RANK=1 run "$top_builddir/$program" -b cpu # the first has said it
+    PMI_SIZE=2 PMI_RANK=1 run "$top_builddir/$program" -b cpu # only the first rank prints the message
     expect_status 3
     [ -z "$output" ]
   done
   SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 run "$himeno" --list
   expect_status 3
-  SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 SLURM_PTY_PORT=1 run "$himeno" --list # in a shell of srun --pty
+  SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 SLURM_PTY_PORT=1 run "$himeno" --list # srun --pty starts a shell as such a step
   expect_status 0
 }
 
-# Names that the sources read, less those that may be any path. There are no devices: none of them is looked for before.
+# All variables that the sources read, except those that may be any path. Without devices, a wrong value must still be found.
 @test "a variable HIMENO_* that is not understood" {
   local names name program
   names=$(cd "$top_srcdir" && grep -rhoE 'switch_[a-z]+\("HIMENO_[A-Z0-9_]+"' gpu comm suite himeno gemm tools --include='*.c' | cut -d'"' -f2 | sort -u |
@@ -124,7 +124,7 @@ bats_require_minimum_version 1.5.0
   expect_status 3
   [ "$(cat "$BATS_TEST_TMPDIR/old.json")" = old ]
   [ "$(ls "$BATS_TEST_TMPDIR")" = old.json ]
-  for call in 5 40 80; do # the last when the solver stands
+  for call in 5 40 80; do # at call 80 the solver is set up already
     HIMENO_NULL_FAIL=$call run on 1 "$himeno" -b null -s 3x4x5 -n 2 --verify off --json "$BATS_TEST_TMPDIR/old.json"
     [ "$status" -eq 3 ] || [ "$status" -eq 7 ]
     [ "$(cat "$BATS_TEST_TMPDIR/old.json")" = old ]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# doc/how-to/extending.md, followed to the letter in a copy of the tree: the edits come from the page, each finds its place, the copy is built, and
-# what was added is listed, runs and is verified. It is really used: once it is made to compute something else, the run fails.
+# Follows doc/how-to/extending.md literally in a copy of the tree. The edits come from the page, and each must find its place. The
+# built copy must list, run and verify what was added. If the added code is changed to compute something else, the run must fail.
 load ../helper
 
 setup_file() {
   command -v automake > /dev/null || skip "automake writes the copy's Makefile"
   export tree=$BATS_FILE_TMPDIR/tree
   mkdir "$tree"
-  # Build folders are not copied.
+  # Copy everything except build folders.
   for entry in "$top_srcdir"/*; do
     [ -e "$entry/config.status" ] || [ -e "$entry/build/config.status" ] || cp -R "$entry" "$tree"
   done
@@ -21,7 +21,7 @@ fail() {
   return 1
 }
 
-# extend SECTION MOST: makes the edits of a section of the page, and counts the files that were there before.
+# extend SECTION MOST: makes the edits of a section of the page, which may change at most MOST existing files.
 extend() {
   run "$PYTHON" "$top_srcdir/tests/cli/guide.py" "$top_srcdir/doc/how-to/extending.md" "$tree" "$1"
   expect_status 0
@@ -66,7 +66,7 @@ print(document["config"]["backend"], document["config"]["transport"], document["
   run diff "$top_srcdir/doc/result.schema.json" ../doc/result.schema.json
   [ "$(grep '^[<>]' <<<"$output" | grep -v '"backend": {"enum"')" = '>     "mine": {"type": "integer", "description": "What it is.", "minimum": 0},' ] || fail "$output"
   top_srcdir=$tree follows result result.json
-  run ./himeno-gpu --list -b mine # a backend for tests is listed when it is named
+  run ./himeno-gpu --list -b mine # the list has a backend for tests only if it is named
   [[ "$output" == *"mine: host memory"* ]]
   [[ "$output" == *$'\n'"  mine       "* ]]
 }
@@ -106,7 +106,7 @@ print(*((rung["kernel"], rung["verdict"], rung["check"]["how"]) for rung in json
   [[ "$output" == *"tuned copy of 64.0 KiB"* ]]
 }
 
-# On a GPU it is a rung that is verified. Elsewhere the compiler's word has to do: there is code for it, and the table of kernels names it.
+# On a GPU, --ladder must verify the kernel. Elsewhere there must be code for it, and its name in the table of kernels.
 @test "the CUDA kernel compiles, and on a GPU is a rung that is verified" {
   command -v nvcc >/dev/null || skip "nvcc was not found"
   mkdir "$tree/build-cuda"

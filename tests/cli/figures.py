@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds what the pages of doc/ say against doc/results/*/figures.csv, and that against the
-documents beside it.
+"""Compares figures on the pages of doc/ with doc/results/*/figures.csv, and figures.csv with the
+documents in its folder.
 
 A row of figures.csv is one figure of one page:
-  page, line   the page of doc/, and words that one of its paragraphs, or rows of a table, alone has
+  page, line   the page of doc/, and words that only one of its paragraphs or rows of a table has
   value, unit  as the page writes it: 2687, 99.0%, 0.27
-  document     a file of that folder, or the name of a line of its runs.jsonl or other *.jsonl, or
-               one of another folder by ../; empty for a figure of others, which nothing here can
-               show
-  where        of the document: parts by dots, [key=value,...] for the one of a list that has them,
-               [n] for its nth; a part of another document after its name and a colon; of plain text
-               "WORDS #N", the Nth number, from 0, of the lines with them, without its minus; terms
-               by " / ", " * ", " + " and " - ", from left to right
-  command      what made the document, as runs.jsonl or the .cmd beside it has it
-Usage: figures.py SOURCE-TREE; what is wrong, a line each, and exit status 1."""
+  document     a file of that folder, or the name of a line of one of its *.jsonl, or with ../
+               one of another folder; empty for a figure by others, which cannot be checked
+  where        the place in the document: keys separated by dots; [key=value,...] for the element
+               of a list with these members, [n] for its nth element; after a document's name
+               and a colon, a place in that document; for plain text "WORDS #N", number N (from
+               0, without sign) of the lines with WORDS; several places with " / ", " * ", " + "
+               or " - " between them are computed from left to right
+  command      the command that made the document, as in runs.jsonl or the .cmd file
+Usage: figures.py SOURCE-TREE; prints a line per error; the exit status is 1 if there is one."""
 
 import csv
 import json
@@ -22,8 +22,8 @@ import pathlib
 import re
 import sys
 
-# A page that says so has no figure in a table that a figures.csv has not, unless the row is marked:
-# of some of its figures no document was kept.
+# On a page with the comment WHOLE, every figure in a table is listed in a figures.csv, except in
+# rows with MARK, which has figures without a stored document.
 WHOLE = "<!-- all figures: results/*/figures.csv -->"
 MARK = "†"
 FIELDS = ["page", "line", "value", "unit", "document", "where", "command"]
@@ -32,7 +32,7 @@ documents = {}
 
 
 def recorded(folder):
-    """What the lines of a folder's *.jsonl hold, by name: command and document."""
+    """Return {name: entry with command and document} of the lines in a folder's *.jsonl."""
     if folder not in documents:
         lines = [
             line
@@ -44,7 +44,7 @@ def recorded(folder):
 
 
 def document(folder, name):
-    """The document of that name and its command, None where nothing says it."""
+    """Return a document and its command, or None if the command is unknown."""
     path = folder / name
     if path not in documents:
         command = path.with_suffix(".cmd")
@@ -61,7 +61,7 @@ def document(folder, name):
 
 
 def chosen(items, words):
-    """The one of a list with these members, or that place of it."""
+    """Return the element of a list with these members, or with this index."""
     if words.isdigit():
         return items[int(words)]
     wanted = dict(word.split("=", 1) for word in words.split(","))
@@ -107,7 +107,7 @@ def measured(folder, row):
 
 
 def said(text, value):
-    """The value as a page writes it that has these digits."""
+    """Return True if the value, rounded to the digits of `text`, is that text."""
     plain = text.rstrip("%")
     digits = len(plain.partition(".")[2])
     return f"{value * (100 if text.endswith('%') else 1):.{digits}f}" == plain
@@ -130,15 +130,15 @@ def row_faults(folder, row):
 
 
 def numbers(line):
-    """The numbers of a line that are figures: of a table's row those behind its first cell, without
-    what stands in back quotes."""
+    """Return the numbers of a line that are figures, without those in back quotes. In a row of a
+    table the first cell does not count."""
     cells = line.split("|")
     text = "|".join(cells[2:]) if line.startswith("|") else line
     return [found.strip() for found in NUMBER.findall(re.sub(r"`[^`]*`|\]\([^)]*\)", "", text))]
 
 
 def units(text):
-    """Paragraphs, each on one line however it is wrapped, items of lists and rows of tables."""
+    """Return the paragraphs, list items and rows of tables, each on one line."""
     return re.sub(r"(?<=[^|\n])\n {0,3}(?=[^\s|#])(?![*-] |\d+\. |```)", " ", text).splitlines()
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Files that output options name, in every program: they are replaced whole or stay unchanged, and
-# input files are never overwritten. (The writer itself: unit/test_file.c.)
+# Files that output options of any program name: they are replaced completely or stay unchanged, and
+# input files are never overwritten. (unit/test_file.c tests the functions that write.)
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -12,7 +12,7 @@ setup() {
   mkdir out
 }
 
-# Every output option, as a command that ends in it.
+# commands: prints each output option, as a command to which a file's name is appended.
 commands() {
   local b=$top_builddir
   echo "$b/himeno-gpu -b null -k reference -s XS -n 1 --verify off --json"
@@ -21,7 +21,7 @@ commands() {
   alone
 }
 
-# Those without MPI, which start at once and under any limit.
+# alone: prints the commands without MPI, which start at once and under any limit.
 alone() {
   local b=$top_builddir
   echo "$b/mem-gpu -b cpu -t 0.001 --mixes --sizes 64K --json"
@@ -29,7 +29,7 @@ alone() {
   echo "$b/gpu/qpu/qpu-as -i count.qasm -o"
 }
 
-# refused STATUS PATTERN COMMAND...: with one line that matches, and neither a draft nor a change in the folder out.
+# refused STATUS PATTERN COMMAND...: ends with STATUS and one line that matches; the folder out stays unchanged.
 refused() {
   local code=$1 pattern=$2 before
   shift 2
@@ -103,7 +103,7 @@ refused() {
   printf older >out/file
   chmod 600 out/file
   while read -r -u 4 command; do
-    # Messages go through a pipe, to which the limit does not apply.
+    # Messages go through a pipe, because the limit applies to files.
     refused 3 'File too large' bash -c '(ulimit -f 0; exec "$@" 2>&1 >/dev/null) | cat >&2; exit ${PIPESTATUS[0]}' limit $command out/file
   done 4< <(alone)
 }
@@ -191,7 +191,7 @@ refused() {
   [ ! -e ./- ]
 }
 
-# only_json FILE: it is one JSON document, and nothing else.
+# only_json FILE: the file is one JSON document, and nothing else.
 only_json() { "$PYTHON" -c 'import json, sys; assert "schema" in json.load(open(sys.argv[1]))' "$1" || { cat "$1"; return 1; }; }
 
 @test "standard output carries one document and nothing that a library prints, on any rank" {
@@ -218,7 +218,7 @@ only_json() { "$PYTHON" -c 'import json, sys; assert "schema" in json.load(open(
   mkfifo pipe
   while read -r -u 4 command; do
     [[ $command != *gpu/qpu/qpu-as* ]] || continue # says nothing
-    exec 5<>pipe 6>pipe 5<&- # a pipe without a reader
+    exec 5<>pipe 6>pipe 5<&- # the pipe has no reader
     refused 3 'cannot write "standard output": Broken pipe' bash -c 'exec "$@" >&6 6>&-' nobody $command other
     exec 6>&-
     [ -s other ]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# One bit that flips in a run is reported, wherever and whenever it does.
+# A single bit flip in a run is reported, wherever and whenever it occurs.
 load ../helper
 
-# flipped FLIP OPTION...: two ranks, which end with the wrong block. The first one has sweeps 1 to 120 and is not timed, timed
-# block 2 those from 241 to 360.
+# flipped FLIP OPTION...: two ranks must report FLIP as a wrong block. The first block, sweeps 1 to 120, is not timed; timed block
+# 2 has sweeps 241 to 360.
 flipped() {
   HIMENO_FLIP=$1 run on 2 "$himeno" -b null -s 16x16x32 -t 99 -x staged "${@:2}"
   [ "$status" = 4 ] || { echo "$1 ${*:2}: ended with $status: $output"; false; }
@@ -21,7 +21,7 @@ flipped() {
 @test "a flip in the first block is seen" {
   flipped "p 9,7,11 12 1"
   flipped "p 9,7,11 12 59" --data dense --json "$BATS_TEST_TMPDIR/wrong.json"
-  # No block was timed, so nothing was measured.
+  # No block was timed, so no figure was measured.
   [ "$(json "$BATS_TEST_TMPDIR/wrong.json" '[d["result"][key] for key in ("gflops", "gbps", "gosa", "checksum")]')" = "[None, None, None, None]" ]
 }
 
@@ -30,7 +30,7 @@ flipped() {
     flipped "$array 3,3,3 10 300"
     [[ $output == *"rank 0, host "*"block 2: array $array has changed on this rank"* ]]
   done
-  flipped "b2@1 7,3,3 10 300" # in rank 1's copy of what rank 0 owns
+  flipped "b2@1 7,3,3 10 300" # in rank 1's halo, a copy of points that rank 0 owns
 }
 
 @test "a flip in a halo is seen on the rank that holds it" {
@@ -56,7 +56,7 @@ flipped() {
     HIMENO_HALO_CORRUPT=1:5 run on 3 "$himeno" -b null -s XS -n 120 -x $x
     [ "$status" = 4 ]
   done
-  HIMENO_HALO_CORRUPT=3:5 run on 3 "$himeno" -b null -s XS -n 120 -x p2p # of a rank that there is not
+  HIMENO_HALO_CORRUPT=3:5 run on 3 "$himeno" -b null -s XS -n 120 -x p2p # a neighbour that does not exist
   [ "$status" = 0 ]
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# AMD's GCN without such a card: what the compiler makes of the OpenCL ladder of gemm-gpu, for a Fury X (fiji) and a Radeon VII
-# (gfx906).
+# The machine code that the compiler makes of gemm-gpu's OpenCL ladder for AMD's GCN (Fury X: fiji, Radeon VII: gfx906), without
+# such a device.
 load ../helper
 
 opencl=$top_srcdir/gemm/kernels/opencl
@@ -14,7 +14,7 @@ setup_file() {
   export CLANG=$name
 }
 
-# compile CHIP RUNG OPTION...: the rung's assembly, in RUNG.s. Arguments are those of gemm/kernels/opencl/exec.c.
+# compile CHIP RUNG OPTION...: writes the rung's assembly to RUNG.s. The macros are those of gemm/kernels/opencl/exec.c.
 compile() {
   local chip=$1 rung=$2 library=/usr/lib/clc/$1-amdgcn-mesa-mesa3d.bc source=$BATS_TEST_TMPDIR/$2.cl
   shift 2
@@ -27,13 +27,13 @@ compile() {
     -D ITEM_M=8 -D ITEM_N=8 -D LANES=1 -D OFFSET=uint "$@" -S -o "$BATS_TEST_TMPDIR/$rung.s" "$source"
 }
 
-# figures RUNG: sets registers, scratch, instructions and products of its hot loop, and how often that spills.
+# figures RUNG: sets registers and scratch of the kernel, and instructions, products and spills of its hot loop.
 figures() {
   read -r registers scratch instructions products spills < <("$PYTHON" "$top_srcdir/tests/gcn_loop.py" "$BATS_TEST_TMPDIR/$1.s")
   echo "$1: $registers registers, $scratch bytes of scratch, $products of $instructions instructions multiply and add"
 }
 
-# rung CHIP NAME LEAST OPTION...: its hot loop spills nothing, and LEAST per cent or more of it multiply and add.
+# rung CHIP NAME LEAST OPTION...: the hot loop does not spill; at least LEAST per cent of it multiply and add.
 rung() {
   local chip=$1 name=$2 least=$3
   shift 3

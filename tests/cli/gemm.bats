@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# gemm-gpu: verified products of any shape, honest documents, one line for what cannot be.
+# gemm-gpu: verified products of any shape, documents that match the run, one line per error.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -12,7 +12,7 @@ valid() {
   follows "$schema" "$@"
 }
 
-# expect_error CODE PATTERN ARGUMENT...: gemm-gpu ends with CODE, prints one line that matches PATTERN, and nothing else.
+# expect_error CODE PATTERN ARGUMENT...: gemm-gpu must end with CODE and print only one line, which matches PATTERN.
 expect_error() {
   local code=$1 pattern=$2
   shift 2
@@ -55,7 +55,7 @@ setup() { document=$BATS_TEST_TMPDIR/result.json; }
   [ "$(json "$document" '[r["rank"] for r in d["ranks"] if r["gflops"] > 0]')" = "[0, 1]" ]
 }
 
-# spoilt FLIP OPTION...: four ranks, one of whose C has a bit flipped in memory.
+# spoilt FLIP OPTION...: runs four ranks; in the C of one of them, a bit flips in memory.
 spoilt() {
   HIMENO_GEMM_FLIP=$1 HIMENO_NULL_DEVICES=4 OMP_NUM_THREADS=1 run --separate-stderr on 4 "$gemm" -b null -s 64 -t 0.05 --json "$document" "${@:2}"
 }
@@ -82,8 +82,8 @@ spoilt() {
   [ "$(json "$document" '[abs(y["ours_share"] * y["gflops"] / d["result"]["gflops"] - 1) < 1e-9 for y in d["yardsticks"]]')" = "[True]" ]
 }
 
-# worn FLIP OPTION...: two ranks on the CPU run the library and the kernel; a bit flips in one's
-# memory.
+# worn FLIP OPTION...: two ranks on the CPU run a library and the kernel; in the memory of one rank,
+# a bit flips.
 worn() {
   "$gemm" --list | grep -q 'reference  cblas' || skip "no CBLAS was found"
   HIMENO_GEMM_FLIP=$1 OMP_NUM_THREADS=1 run --separate-stderr on 2 "$gemm" -q -b cpu -t 0.03 --json "$document" "${@:2}"
@@ -201,7 +201,7 @@ worn() {
 
 @test "a sampled product finds no fault in a large one" {
   local kernel=()
-  [ "${SANITIZERS:-no}" = no ] || ! "$gemm" --list | grep -q 'reference  cblas' || kernel=(-k cblas) # ours takes twenty seconds then
+  [ "${SANITIZERS:-no}" = no ] || ! "$gemm" --list | grep -q 'reference  cblas' || kernel=(-k cblas) # under sanitizers our kernel takes 20 s
   run "$gemm" -b cpu -s 1400 "${kernel[@]}" -t 0.01 --no-reference --json "$document"
   expect_status 0
   [ "$(json "$document" 'd["result"]["check"]["how"]')" = sampled ]
@@ -232,7 +232,7 @@ worn() {
   [ "$(json "$document" 'all(abs(r["peak_share"] * d["ceilings"]["gflops"] / r["gflops"] - 1) < 1e-9 for s in d["sizes"] for r in s["rungs"])')" = True ]
 }
 
-# naive reads 8 bytes for 2 operations: 10 GB/s allow 2.5 GFLOPS, plus 5 us for the launch.
+# naive reads 8 bytes per 2 operations, so that 10 GB/s allow 2.5 GFLOPS. The launch adds 5 us.
 @test "the ladder predicts for the device that --ceilings describes" {
   run "$gemm" -b cpu --ladder --sizes 256 -t 0.01 --no-reference --ceilings 100,10,1000,4 --json "$document"
   expect_status 0
@@ -337,7 +337,7 @@ worn() {
 @test "a device that is not there" { expect_error 3 '--device 77' --device 77 -s 8; }
 @test "fragments of another backend" { expect_error 2 '--backend cpu: WMMA fragments are CUDA' --fragment-map; }
 
-# ---- one product over many ranks ----
+# ---- distributed: one product over many ranks ----
 
 distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on "$1" "$gemm" --distributed -t 0.02 "${@:2}"; }
 
@@ -362,7 +362,7 @@ distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on
   widest cpu "$cpu"
 }
 
-# widest BACKEND WIDTH: a k of that is one panel there, one more is two.
+# widest BACKEND WIDTH: with k = WIDTH the backend uses one panel, with k = WIDTH + 1 two.
 widest() {
   local more
   for more in 0 1; do

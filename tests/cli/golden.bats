@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Documented commands keep working: tests/golden/commands lists them and the parts of their output
-# that are fixed.
+# Documented commands keep working. tests/golden/commands lists them, and the fixed parts of their
+# output.
 load ../helper
 
 golden() { "$PYTHON" "${folder:-$top_srcdir/tests/golden}/golden.py" "$1" "${2:-$top_srcdir}" "$top_builddir" "${work:-$BATS_TEST_TMPDIR/work}"; }
@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE=1
   work=$BATS_FILE_TMPDIR
   [ -e "$work/run.json" ] || skip "the lines were not run"
   golden fields
-  # Two mutants: a key that a schema lacks, and a property that is never written.
+  # Two planted errors: a key that is missing in a schema, and a property that is never written.
   mkdir -p "$BATS_TEST_TMPDIR/lies/doc"
   cp "$top_srcdir"/doc/*.schema.json "$BATS_TEST_TMPDIR/lies/doc"
   sed -i '/"ceiling_share": .*Of the whole run/d; s/^ *"kernel_choice": {/"planted": {"type": "integer"}, &/' "$BATS_TEST_TMPDIR/lies/doc/result.schema.json"
@@ -31,7 +31,7 @@ himeno-gpu/2.config.planted stands in a schema and is written by no document' ]
 @test "what breaks the contract is found" {
   folder=$BATS_TEST_TMPDIR/golden
   cp -r "$top_srcdir/tests/golden" "$folder"
-  # A new command line, and one with an option that is not there.
+  # A new documented command, and one with an unknown option.
   mkdir -p "$BATS_TEST_TMPDIR/tree/doc"
   cp "$top_srcdir"/*.md "$BATS_TEST_TMPDIR/tree"
   cp "$top_srcdir"/doc/*.json "$BATS_TEST_TMPDIR/tree/doc"
@@ -40,7 +40,7 @@ himeno-gpu/2.config.planted stands in a schema and is written by no document' ]
   run golden whole "$BATS_TEST_TMPDIR/tree"
   expect_status 1
   [[ $output == *"README.md: mpirun -np 9 build/himeno-gpu -s M"*"is not in tests/golden/commands"*"gemm-gpu has no option --gone"* ]]
-  # A run with another exit code, without its line, and with a document that lost a key or changed a type.
+  # Runs with another exit code, without an expected line, and with a document that lacks a key or has another type.
   sed -i 's/"gbps": {"type": \["number"/"gbps": {"type": ["string"/; s/"required": \["seconds", "gflops"/&, "planted"/' \
     "$BATS_TEST_TMPDIR/tree/doc/result.schema.json"
   ln -s "$top_srcdir/tests" "$BATS_TEST_TMPDIR/tree/tests"

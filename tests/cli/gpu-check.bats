@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# scripts/gpu-check without a GPU. With a GPU, running it is the test.
+# scripts/gpu-check without a GPU. On a machine with a GPU, scripts/gpu-check itself is the test.
 load ../helper
 bats_require_minimum_version 1.5.0
 
 check=$top_srcdir/scripts/gpu-check
 
-# expect_error PATTERN ARGUMENT...: exit code 2 or 3 with one line that matches.
+# expect_error PATTERN ARGUMENT...: exit code 2 or 3, and one line that matches PATTERN.
 expect_error() {
   local pattern=$1
   shift

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
 """guide.py PAGE TREE SECTION: makes the edits of a section of doc/how-to/extending.md in TREE, and
-prints the files that it changed.
-
-A block of sh is run in TREE. "In `FILE`, after `TEXT`:" inserts the block that follows after the
-only line with TEXT, and "replace `TEXT`:" puts the block in place of TEXT. A block without such a
-sentence is an error, so that no edit is left out."""
+prints the files that it changed. A block of sh is run in TREE. After "In `FILE`, after `TEXT`:" the
+next block is inserted below the only line with TEXT; after "replace `TEXT`:" it replaces TEXT. A
+block without such a sentence is an error, so that no edit is missed."""
 
 import pathlib
 import re

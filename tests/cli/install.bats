@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# Files of `make install` and `make deb` work without the source tree, in any directory.
+# Files of `make install` and `make deb` must work without the source tree, in any directory.
 load ../helper
 bats_require_minimum_version 1.5.0
 
-# The build folder's make, apart from the one that runs these tests.
+# make_there TARGET...: runs make in the build folder, not as part of the make of these tests.
 make_there() {
   env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -C "$top_builddir" -s "$@" >"$BATS_FILE_TMPDIR/log" 2>&1 ||
     { tail -n 20 "$BATS_FILE_TMPDIR/log"; return 1; }
 }
 
-# Staged under one name and moved to another: nothing may know where it was.
+# Install under one path and move the files to another, so that a stored path would be wrong.
 setup_file() {
   make_there install prefix="/opt/himeno é" DESTDIR="$BATS_FILE_TMPDIR/stage"
   mv "$BATS_FILE_TMPDIR/stage/opt/himeno é" "$BATS_FILE_TMPDIR/moved ö"
@@ -34,7 +34,7 @@ setup() {
       "NAME,SYNOPSIS,DESCRIPTION,EXIT STATUS,ENVIRONMENT,FILES,EXAMPLES,SEE ALSO" ] || { echo "$page"; return 1; }
     grep -qE '^\.TH [A-Z-]+ 1 20[0-9]{2}-[01][0-9]-[0-3][0-9] ' "$page"
     refute grep -E '(^| )scripts/(accept|plot|report|scaling)' "$page"
-    # Every option and exit status of --help is there, and each example in a paragraph of its own.
+    # The man page must have all options and exit statuses of --help, each example in a paragraph.
     "$name" --help | grep -oE -- '^ {2,6}(-[A-Za-z]( [A-Z.]+)?, )?--[a-z0-9-]+' | grep -oE -- '--.*' | while read -r option; do
       grep -qF -- "\\fB${option//-/\\-}" "$page" || grep -qF -- "${option//-/\\-}" <(grep '^.fB' "$page") || { echo "$page $option"; return 1; }
     done
@@ -45,7 +45,7 @@ setup() {
   page=$prefix/share/man/man1/himeno-accept.1
   [ "$(sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$page" | grep -A 1 '^\.TP' | grep -c '^.fB.*himeno\\-accept FOLDER \\-\\-')" = 6 ]
   grep -A 1 '^.SS "compare"' "$prefix/share/man/man1/himeno-scaling.1" | grep -q '^himeno\\-scaling compare \[\\-h\]'
-  # Its variables mean what the table of switches says.
+  # The man page must explain variables as the table of switches does.
   while read -r name words; do
     grep -F "| \`$name\` |" "$top_srcdir/doc/reference/switches.md" | tr -d '`' | grep -qF "| $words"
   done < <(sed -n '/^\\fBHIMENO_/ { N; s/\n/ /; s/\\f[BR]//g; s/\\//g; p; }' "$prefix/share/man/man1/himeno-gpu.1" | tee variables)
@@ -105,7 +105,7 @@ links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)\s#]+)"
 gone = [(page, link) for page, link in links if ":" not in link and not (page.parent / link).exists()]
 assert len(links) > 200 and not gone, gone
 PY
-  # A check of a node finds its modules: without a folder of its own it says so, and not that it has none.
+  # Checks of a node must find their modules: the only error here is the missing folder for state.
   run "$PYTHON" -I "$share/scripts/sites/node.py" active --nonsense
   [[ $output != *"No module"* && $output == *"himeno: active: "* ]]
 }

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: MIT
-# scripts/accept compares what hosts have with a file and with each other. tests/sites/fake-cluster
-# plays the hosts; each can have a /sys and an nvidia-smi of its own.
+# scripts/accept compares the inventories of hosts with a file and with each other.
+# tests/sites/fake-cluster simulates the hosts; each can have its own /sys and nvidia-smi.
 load ../helper
 bats_require_minimum_version 1.5.0
 
 setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   cd "$BATS_TEST_TMPDIR"
-  himeno=$top_builddir/tests/clock/himeno-gpu # hosts of one speed, however busy this one is
+  himeno=$top_builddir/tests/clock/himeno-gpu # a simulated clock, so that all hosts have the same speed
   export MPIRUN FAULTS=$PWD/faults OMP_NUM_THREADS=1 HIMENO_SYSFS=$PWD/good PATH=$PWD/bin:$PATH
   echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
-  # The good host of the tutorial's rack.
+  # The good host of the rack in the tutorial.
   "$top_srcdir/tests/sites/rack" rack "$top_builddir"
   mv rack/sys good
   mv rack/bin bin
   : >faults
 }
 
-# host NAME FILE TEXT: that host differs by a file; without TEXT it lacks the folder.
+# host NAME FILE [TEXT]: writes TEXT into FILE of the host's /sys, or deletes the folder FILE.
 host() {
   [ -d "$1" ] || cp -r good "$1"
   if [ $# = 3 ]; then echo "$3" >"$1/$2"; else rm -r "${1:?}/$2"; fi
@@ -79,7 +79,7 @@ END
   grep -qx '  n3: network card rate in Gbit/s 1 x 200, expected 1 x 400' <<<"$output"
   grep -qx '  drain: n2' <<<"$output"
   grep -q '^  suspect: n3 (driver 580.95, expected 580.126)' <<<"$output"
-  # Two ranks per host, by the file.
+  # Each host runs two ranks, because the inventory lists two GPUs.
   grep -q 'n1 2 .*himeno-gpu' out/steps/alone-n1.log
 }
 
@@ -106,7 +106,7 @@ END
   expect_status 5
   grep -q '^  suspect: n3 (GPU PCIe lanes: 1 x 16, 1 x 8 on n3, 2 x 16 on 3 other hosts)' <<<"$output"
   rm -r out
-  # With two of four, the majority is unknown.
+  # If two of four hosts differ, neither value is that of most hosts.
   host n4 bus/pci/devices/0000:10:00.0/current_link_width 8
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 0

@@ -6,19 +6,19 @@ bats_require_minimum_version 1.5.0
 report="$top_srcdir/scripts/isa-report"
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# value FILE EXPRESSION: of the document d, whose first kernel is k.
+# value FILE EXPRESSION: prints an expression of the document d and of k, its first kernel.
 value() {
   "$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); k=d.get("kernels", [None])[0]; print(eval(sys.argv[2]))' "$1" "$2"
 }
 
-# needs_gcn: clang and its libraries; needs_nvcc
+# needs_gcn: skips a test without clang and its libraries. needs_nvcc: skips it without nvcc.
 needs_gcn() {
   "$report" --isa gcn --json probe.json "$top_srcdir/doc/pairs.cl" >probe 2>&1 || skip "$(cat probe)"
 }
 needs_nvcc() { command -v nvcc >/dev/null || skip "there is no nvcc"; }
 
-# An outer loop around an inner one, a part before them and an endless loop after the end, as
-# nvdisasm writes it.
+# sass_listing: prints a kernel as nvdisasm does: instructions before an outer loop with an inner
+# loop, and an endless loop after the end.
 sass_listing() {
   cat <<'END'
 	.section	.text.nested,"ax",@progbits
@@ -46,7 +46,7 @@ sass_listing() {
 END
 }
 
-# The expected report for a kernel whose inner loop is the one above.
+# expect_nested FILE: the report must have the inner loop of sass_listing, with these counts.
 expect_nested() {
   [ "$(value "$1" 'k["loop"], k["depth"], k["isa"]')" = "(8, 2, 'SASS')" ]
   [ "$(value "$1" '{n: c for n, c in k["classes"].items() if c}')" = \
@@ -141,7 +141,7 @@ END
     "['pointer', 'row', 'column', 'scalar', 'byte', 'shared']" ]
   run "$report" --isa gcn --arch tahiti --pairs
   local row rows
-  # As doc/lab/then-and-now.md has them.
+  # These are the figures in doc/lab/then-and-now.md.
   for row in "scalar address +5.00 +3.00 v_" "scalar address +7.00 +11.00 s_" "byte pointer +5.00 +1.00 v_" "byte pointer +7.00 +6.00 s_"; do
     grep -qE "vector address, $row instructions a word" <<<"$output" || { echo "$row: $output"; return 1; }
   done
@@ -190,7 +190,7 @@ END
   needs_gcn
   "$report" --isa gcn --json suite.json "$top_srcdir"/himeno/kernels/opencl/{naive,stream}.cl "$top_srcdir"/gemm/kernels/opencl/pipeline.cl >/dev/null
   [ "$(value suite.json 'sorted({r["kernel"] for r in d["kernels"]} & {"sweep", "gemm"})')" = "['gemm', 'sweep']" ]
-  # stream loads its arrays 16 bytes at a time, naive does not.
+  # stream loads its arrays 16 bytes at a time; naive does not.
   [ "$(value suite.json '[r["loads"].get("global 16", 0) >= 13 for r in d["kernels"] if r["kernel"] == "sweep"]')" = "[False, True]" ]
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# himeno-judge: stored documents get the verdict that their run had, and others by another policy.
+# himeno-judge gives a stored document the verdict of its run, or the verdict by another policy.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -9,7 +9,7 @@ setup() {
   export CLOCK_MACHINE="usual seed=4" HIMENO_NULL_DEVICES=16 OMP_NUM_THREADS=1
 }
 
-# made NAME [OPTION]...: a document of a short run that passes.
+# made NAME [OPTION]...: runs himeno-gpu briefly; the run passes, and its document is NAME.
 made() {
   run --separate-stderr "$himeno" -b null -s 18x18x34 --block 5 -t 0.1 --json "$@"
   expect_status 0
@@ -17,7 +17,7 @@ made() {
 
 judged() { run --separate-stderr "$judge" "$@"; }
 
-# edited DOCUMENT NAME EDIT: a copy with an edit of `d`.
+# edited DOCUMENT NAME EDIT: writes a copy of the document after EDIT, a statement about `d`.
 edited() { "$PYTHON" -c 'import json, sys
 d = json.load(open(sys.argv[1]))
 exec(sys.argv[3])
@@ -109,7 +109,7 @@ d["ranks"] = [{**d["ranks"][0], "rank": rank, "gflops": gflops} for rank, gflops
   judged limited.json unknown.json --policy policy.json
   expect_status 0
   [ "$(grep -cx '  ACCEPTED: 2 of 2 checks passed' <<<"$output")" = 2 ]
-  # A product that all ranks share has no rate of a device, and himeno-gpu has no products.
+  # No check applies: a distributed product has no rate per device, himeno-gpu has no products.
   edited gemm.json shared.json 'd["config"]["distributed"] = {"procs": [1, 3]}'
   made himeno.json
   for document in shared himeno; do
@@ -165,7 +165,7 @@ d["ranks"][3]["uuid"] = "GPU-new"'
   policy '{"name": "site", "devices_per_host": 1, "rate_of_installation_min": 0.85}'
   judged slow.json --against before.json --policy policy.json
   expect_status 0
-  # Noise that hides the difference makes it noisy, and a lower rate still fails.
+  # If noise could hide the difference, the verdict is noisy; an even lower rate still fails.
   edited slow.json noisy.json 'for rank in d["ranks"]: rank["noise"] = 0.03'
   judged noisy.json --against before.json
   expect_status 3

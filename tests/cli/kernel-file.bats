@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# --kernel-file: a user's own OpenCL kernel, from the template that doc/ has.
+# --kernel-file runs a user's OpenCL kernel, made from the template in doc/.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -15,18 +15,18 @@ setup() {
   document=$BATS_TEST_TMPDIR/result.json
 }
 
-# edited SCRIPT: makes $mine of the template, changed by a sed script that must change it.
+# edited SCRIPT: writes the template to $mine, changed by a sed script that must change it.
 edited() {
   sed "$1" "$template" >"$mine"
   ! cmp -s "$mine" "$template"
 }
 
-# sweeps FILE [OPTION]...: three sweeps of the kernel in FILE.
+# sweeps FILE [OPTION]...: runs three sweeps of the kernel in FILE.
 sweeps() {
   run --separate-stderr "$himeno" -b opencl -s XS -n 3 --kernel-file "$@"
 }
 
-# refused CODE PATTERN: the last run ended with CODE after one message, in which PATTERN is found.
+# refused CODE PATTERN: the last run ended with CODE and one message, which contains PATTERN.
 refused() {
   expect_status "$1"
   [ "$(grep -c '^himeno-gpu:' <<<"$stderr")" = 1 ]
@@ -82,7 +82,7 @@ refused() {
   expect_status 0
 }
 
-# explains LINE...: standard error has each of them, as its beginning or whole.
+# explains LINE...: each LINE must be a line on standard error, or the beginning of one.
 explains() {
   local line
   for line; do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# --ladder: every kernel from the simplest up, each verified.
+# --ladder runs every kernel from the simplest to the best, and verifies each.
 load ../helper
 bats_require_minimum_version 1.5.0
 

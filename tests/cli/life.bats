@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A site's life after its acceptance, on 64 hosts that this machine plays: a week of passive checks,
-# and what has changed after a year.
+# A site in the time after its acceptance, on 64 simulated hosts: a week of passive checks, and what
+# has changed after a year.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -10,8 +10,8 @@ bats_require_minimum_version 1.5.0
   [ "$output" = '168 hours, 64 nodes, 6 drains' ]
 }
 
-# accept FOLDER OPTION...: level 1 on 64 hosts of two null devices each. Steps are not judged again,
-# unlike those of other files: documents are edited here.
+# accept FOLDER OPTION...: runs level 1 on 64 hosts with two null devices each. Unlike in other
+# files, himeno-judge does not judge steps again, because documents are edited here.
 accept() {
   local folder=$1
   shift
@@ -21,7 +21,7 @@ accept() {
   unfolded
 }
 
-# document EXPRESSION: of FOLDER/accept.json as r.
+# document EXPRESSION: prints an expression of r, which is accept.json of $folder or new.
 document() { "$PYTHON" -c 'import json, sys; r = json.load(open(f"{sys.argv[1]}/accept.json")); print(eval(sys.argv[2]))' "${folder:-new}" "$1"; }
 
 @test "after a year three devices of 64 hosts are below the guaranteed rate, and nothing else is" {
@@ -34,7 +34,7 @@ document() { "$PYTHON" -c 'import json, sys; r = json.load(open(f"{sys.argv[1]}/
   expect_status 0
   grep -q '^  ACCEPTED at level 1: 1 of 1 checks passed' <<<"$output"
   grep -q '^  level 1 on 64 hosts: about ' <<<"$output"
-  # Twenty hosts are measured again, the others are as they were.
+  # Twenty hosts are measured again; the other steps stay as they were.
   cp -r old new
   rm new/accept.json new/steps/alone-n{0[1-9],1[0-9],40}.*
   find old -type f -exec sed -i 's/"time": "20[0-9][0-9]-/"time": "2001-/; s/"mpi": ".*"/"mpi": "Open MPI of old"/' {} +
@@ -51,7 +51,8 @@ document() { "$PYTHON" -c 'import json, sys; r = json.load(open(f"{sys.argv[1]}/
   [ "$(document 'all(f["percent_from_limit"] < 0 for f in r["findings"] if f["kind"] == "slow"), sorted(r["bundles"])')" = "(True, ['n03', 'n17', 'n40'])" ]
   grep -qE '^    n17 [0-9a-f]+: 12.[0-9]+ → 10.[0-9]+ GFLOPS, -1[67].[0-9]% \(noise [0-9.]+%\): below the guaranteed rate$' <<<"$output"
   grep -q '^    hosts that were not compared: n07$' <<<"$output"
-  # All hosts of both acceptances but those that a busy machine kept from listing what they have.
+  # The hosts of both acceptances, except those whose inventory failed because this machine was
+  # busy.
   listed=$(cd old/steps && grep -l '"outcome": "pass"' inventory-*.json | sed -n '/n07/!s/inventory-\(.*\).json/\1/p')
   [ -n "$listed" ]
   listed=$("$PYTHON" -Bc 'import sys; sys.path[:0] = [f"{sys.argv[1]}/accepting", f"{sys.argv[1]}/shared"]; import hosts; print(hosts.fold(sys.argv[2:]))' \
@@ -59,13 +60,13 @@ document() { "$PYTHON" -c 'import json, sys; r = json.load(open(f"{sys.argv[1]}/
   [ "$(sed -n 's/^    mpi Open MPI of old → .* on //p' <<<"$output")" = "$listed" ]
   grep -q 'below the guaranteed rate' new/accept.html
   follows accept new/accept.json
-  # A finished acceptance is only compared, and a policy may guarantee less.
+  # A finished acceptance is compared but not run again. A policy can guarantee a lower rate.
   printf '#!/bin/sh\nexit 9\n' >launch
   echo '{"name": "site", "device_gflops_min": 1, "rate_of_installation_min": 0.7}' >less.json
   bats_run "$top_srcdir/scripts/accept" new --against old --policy less.json
   expect_status 7
   [ "$(document 'r["drain_list"], [row["outcome"] for row in r["drift"]["devices"] if row["host"] == "n17"]')" = "('', ['slower', 'unchanged'])" ]
-  # Devices that are new, gone, and on another host; errors; firmware.
+  # Devices that are new, missing, or in another host; errors; another firmware.
   rm -r new && cp -r old new
   "$PYTHON" - <<'END'
 import json
@@ -93,7 +94,7 @@ END
   grep -qx '    moved device: GPU-moved from n03 to n02' <<<"$output"
   grep -qE '^    corrected ECC errors per day: n02 GPU-moved 0.027' <<<"$output"
   grep -qE '^    driver none → newer, none on n02$' <<<"$output"
-  # Other grids cannot be compared, and a folder without an acceptance neither.
+  # Runs on different grids are not compared, nor is a folder without an acceptance.
   sed -i 's/"imax": [0-9]*/"imax": 99/' new/steps/alone-*.doc
   bats_run "$top_srcdir/scripts/accept" new --against old
   expect_status 2

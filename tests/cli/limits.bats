@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Little memory, few files, full disks, folders that cannot be written: one line that names the cause, the right exit code, and no file
-# that is half there. No limit is one that root may pass by: folders below a file, a file system of its own in a mount namespace.
+# Little memory, few open files, full disks, read-only folders: one line names the cause, the exit code is right, and no file is
+# incomplete. Limits also hold for root: a folder below a file, or a separate file system in a mount namespace.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -9,15 +9,15 @@ setup() {
   export OMP_NUM_THREADS=1
 }
 
-# limited OPTION VALUE PROGRAM [ARGUMENT]...: one rank with that limit of ulimit; the launcher has none.
+# limited OPTION VALUE PROGRAM [ARGUMENT]...: runs one rank with a limit of ulimit, which the launcher does not have.
 limited() {
   local option=$1 value=$2
   shift 2
   run --separate-stderr on 1 bash -c 'ulimit "$1" "$2" && shift 2 && exec "$@"' limited "$option" "$value" "$@"
 }
 
-# on_disk small|full|ro SCRIPT [ARGUMENT]...: a shell script, of which $himeno is the program and disk a file system of one page: empty, full, or one
-# that cannot be written.
+# on_disk small|full|ro SCRIPT [ARGUMENT]...: runs a shell script with the program $himeno and the folder disk, a file system of
+# one page that is empty, full or read-only.
 on_disk() {
   local kind=$1 script=$2
   shift 2
@@ -61,7 +61,7 @@ on_disk() {
 }
 
 @test "a disk that fills up keeps the last whole document, and no draft" {
-  # 60 blocks, by the clock of this program.
+  # The soak has 60 blocks of 50 ms each in simulated time.
   himeno=$top_builddir/tests/clock/himeno-gpu CLOCK_MACHINE="usual block=50000000" \
     on_disk small '"$himeno" -b null -s 20x20x36 --block 10 --soak 3s --json disk/r.json; code=$?; ls -A disk >left; cp disk/r.json .; exit $code'
   expect_status 3
@@ -70,7 +70,7 @@ on_disk() {
   [ "$("$PYTHON" -c 'import json; print(json.load(open("r.json"))["partial"])')" = True ]
 }
 
-# An acceptance of two hosts that this machine plays.
+# acceptance FOLDER [LAUNCHER]: prints the command of an acceptance of two simulated hosts.
 acceptance() {
   printf '%s\n' "$top_srcdir/scripts/accept" "$1" --hosts n1,n2 --program "$top_builddir/tests/clock/himeno-gpu" --size 18x18x34 --seconds 0.05 --parallel 2 --limit $((20 * SLOWNESS)) \
     --stages alone --options "-b null --block 5" --launcher "${2:-$top_srcdir/tests/sites/fake-cluster {list\} {per_host\}}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# mem-gpu: what it measures, that damage is found, and what it says to bad input.
+# mem-gpu: its measurements, the detection of damaged data, and its errors about bad input.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -8,7 +8,7 @@ export OMP_NUM_THREADS=2 POCL_MAX_PTHREAD_COUNT=1
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# quick ARGUMENT...: a short run, small enough for sanitizers.
+# quick ARGUMENT...: runs mem-gpu briefly, so that it is fast under sanitizers.
 quick() { "$mem" -t 0.02 "$@"; }
 
 # follows_schema FILE
@@ -45,7 +45,7 @@ follows_schema() { has_jsonschema && follows mem "$1"; }
   follows_schema roof.json
   [ "$(json roof.json '[p["intensity"] for p in d["roofline"]["points"]] == [2.0 ** e for e in range(-4, 10)]')" = True ]
   [ "$(json roof.json 'max(p["gflops"]["median"] for p in d["roofline"]["points"]) == d["roofline"]["peaks"][0]["gflops"]')" = True ]
-  # A pass of three sweeps does three times the work for the same bytes.
+  # A kernel with three sweeps per pass has three times the operations per byte.
   [ "$(json roof.json 'sorted({(k["name"].split()[0], round(k["intensity"] * 56)) for k in d["roofline"]["kernels"]} & {("stream", 34), ("temporal2", 68), ("temporal3", 102)})')" = \
     "[('stream', 34), ('temporal2', 68), ('temporal3', 102)]" ]
 }
@@ -106,7 +106,7 @@ END
   [[ $output == *"cpu: "*"device 0"* && $output != *null:* ]]
 }
 
-# damaged N PATTERN ARGUMENT...: the Nth comparison of a run sees a flipped bit, ends with 4 and one line that names it.
+# damaged N PATTERN ARGUMENT...: if the Nth comparison finds a flipped bit, the run ends with 4 and one line that matches PATTERN.
 damaged() {
   local n=$1 pattern=$2
   shift 2
@@ -136,7 +136,7 @@ damaged() {
     "[(65536, 2), (65536, 3), (131072, 2), (131072, 3), (1048576, 2), (1048576, 3)]" ]
   [ "$(json host.json 'len(d["host"]) // 6 == len({(h["access"], h["streaming"]) for h in d["host"]})')" = True ]
   [ "$(grep -c 'host memory, arrays of' <<<"$output")" = 3 ]
-  # By default one thread and all; a size that the host cannot hold is left out where another one is left.
+  # --host measures one thread and all, by default. A size that is too large is left out if another size remains.
   run --separate-stderr quick -b cpu --host --sizes 64K,4T --json host.json
   expect_status 0
   [[ $stderr == *'warning: --sizes 4.0 TiB: not measured by --host: 3 arrays of it need more than the '* ]]
@@ -163,7 +163,7 @@ damaged() {
   damaged 9 'multiply-adds for each 16 bytes: the sum is' --roofline --sizes 1M
 }
 
-# expect_error CODE PATTERN ARGUMENT...: ends with CODE and one line on standard error that matches; nothing on standard output.
+# expect_error CODE PATTERN ARGUMENT...: ends with CODE, one line on standard error that matches, and no other output.
 expect_error() {
   local code=$1 pattern=$2
   shift 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Too little memory: which limit was hit, on which rank, host and device, and who holds the rest. A grid of --fill fits its limit.
+# If memory is too small, the error names the limit, the rank, host and device, and what uses the rest. A grid of --fill fits.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -13,7 +13,7 @@ teardown() {
   [ -z "${group-}" ] || rmdir "$group"
 }
 
-# grouped MIB COMMAND...: in a control group of its own with that limit.
+# grouped MIB COMMAND...: runs the command in a control group with this memory limit.
 grouped() {
   local limit=$(($1 << 20))
   shift
@@ -22,7 +22,7 @@ grouped() {
   run --separate-stderr bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' grouped "$group" "$@"
 }
 
-# in_group LIMIT HIGH USED COMMAND...: where the control groups of version 2 read so, in bytes or "max".
+# in_group LIMIT HIGH USED COMMAND...: runs the command with simulated files of control groups version 2, in bytes or "max".
 in_group() {
   unshare -m true 2>/dev/null || skip "no mount namespace is allowed here"
   run --separate-stderr unshare -m bash -c '
@@ -72,13 +72,13 @@ in_group() {
 
 @test "every program names host, device and limit; of several ranks those that lack memory alone" {
   without_sanitizers "the address sanitizer needs all of the address space"
-  little() { run --separate-stderr bash -c 'ulimit -v 2000000 && exec "$@"' _ "$@"; } # CUDA's libraries take more than 1 GB of it
+  little() { run --separate-stderr bash -c 'ulimit -v 2000000 && exec "$@"' _ "$@"; } # CUDA's libraries take more than 1 GB of the address space
   who="host $host, device CPU-[0-9a-f]+: .* free within the address space"
   little "$top_builddir/mem-gpu" -b cpu --copies --sizes 2G
   one_error "^mem-gpu: $who"
   little "$top_builddir/gemm-gpu" -b cpu -s 16384
   one_error "^gemm-gpu: $who"
-  in_group $((60 << 20)) max $((31 << 20)) "$top_builddir/gemm-gpu" -b cpu -s 64 # what its ceilings are measured with
+  in_group $((60 << 20)) max $((31 << 20)) "$top_builddir/gemm-gpu" -b cpu -s 64 # too little for the arrays that measure its ceilings
   one_error '^gemm-gpu: host .*: too little host memory: 64\.0 MiB more needed, 30\.0 MiB of 60\.0 MiB free in control group /$'
   little "$top_builddir/comm-gpu" -b cpu --max 1G
   one_error "^comm-gpu: $who"

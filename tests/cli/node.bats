@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Checks that Slurm runs as root on each node: prolog, epilog, health check and active checks. Each
-# runs in a mount namespace with a PCI bus, a kernel log and a /var/lib/himeno of its own.
+# runs in a mount namespace with its own PCI bus, kernel log and /var/lib/himeno.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -37,7 +37,7 @@ END
 END
 }
 
-# on_node SCRIPT: runs it as on a node whose /var/lib/himeno is lib.
+# on_node SCRIPT: runs a shell script on a simulated node, whose /var/lib/himeno is the folder lib.
 on_node() {
   run unshare --mount sh -ec 'mount -t tmpfs none /var/lib && mkdir /var/lib/himeno && mount --bind lib /var/lib/himeno
     mount --bind kmsg /dev/kmsg && mount --bind bus /sys/bus/pci/devices && mount --bind class /sys/class
@@ -45,14 +45,14 @@ on_node() {
     exec bash -c "$1" bash' sh "$1"
 }
 
-# check NAME [VARIABLE]...: the script as slurmd runs it.
+# check NAME [VARIABLE]...: runs prolog, epilog or health as slurmd does.
 check() {
   local script=$1
   shift
   on_node "exec env -i PATH='$PWD/bin:/usr/bin:/bin' SLURMD_NODENAME=h1 ${*@Q} '$sites/$script.sh'"
 }
 
-# xid LEVEL CODE: a message of the kernel log, which ends as the kernel writes it.
+# xid LEVEL CODE: adds an Xid to the kernel log, in the kernel's format.
 xid() { printf '%s,77,5123,-;NVRM: Xid (PCI:0000:11:00): %s, pid=1, name=x\n SUBSYSTEM=pci\n' "$1" "$2" >>kmsg; }
 
 @test "a sound node passes prolog, epilog and health check within two seconds, and nothing is written" {
@@ -66,7 +66,7 @@ xid() { printf '%s,77,5123,-;NVRM: Xid (PCI:0000:11:00): %s, pid=1, name=x\n SUB
   [ "$(ls lib)" = inventory.json ]
 }
 
-# faulty PATTERN: prolog and epilog fail the node by their exit status, and name the fault.
+# faulty PATTERN: prolog and epilog must fail the node by their exit status, and print the fault.
 faulty() {
   for script in prolog epilog; do
     check $script
@@ -81,7 +81,7 @@ faulty() {
   sed -i 's/1 11 ;;/;;/; s/\\n00000000:11:00.0, 0, No//' bin/nvidia-smi
   faulty 'GPUs 1, expected 2 (GPU 0000:11:00.0 missing)$'
   [ "$(grep -c . <<<"$output")" = 1 ]
-  # The bus still lists it and the driver does not.
+  # The PCI bus lists the device, but the driver does not.
   rm -r bus
   cp -r sound bus
   faulty 'GPU model 1 x NVIDIA H100, expected 2 x NVIDIA H100'
@@ -118,7 +118,7 @@ faulty() {
   check prolog
   expect_status 0
   [ "$output" = "himeno: h1: network card firmware 1 x 28.39.9, expected 1 x 28.39.1002; software is not a fault" ]
-  # Links come up after the kernel.
+  # After a start of the kernel, network links need some minutes.
   echo '1: DOWN' >class/infiniband/mlx5_0/ports/1/state
   echo '299.00 1.00' >uptime
   check prolog
@@ -134,7 +134,8 @@ faulty() {
   expect_status 1
 }
 
-# passes PATTERN: the broken set-up is logged, and the node passes although the log has a fault.
+# passes PATTERN: the broken set-up must be logged, and the node pass despite a fault in the kernel
+# log.
 passes() {
   for script in prolog epilog health; do
     check $script "${variables[@]}"
@@ -149,7 +150,7 @@ passes() {
   passes 'inventory.json: '
   echo '{"schema": "himeno-inventory/1", "hosts": {"h[1-2]": {"gpu": []}}}' >lib/inventory.json
   passes '1-2.: gpu: must be one of gpus, '
-  # The other checks go on.
+  # The other checks still run.
   xid 4 79
   check prolog
   expect_status 1
@@ -174,7 +175,7 @@ passes() {
   variables=(SLURMD_NODENAME='h1;reboot')
   passes 'SLURMD_NODENAME: is not the name of a node'
   variables=()
-  # A copy without its parts, and a Python that is too old or absent.
+  # Copies of the scripts without one of their files.
   cp -r "$top_srcdir/scripts" scripts
   sites=$PWD/scripts/sites
   rm scripts/accepting/inventory.py
@@ -217,17 +218,17 @@ passes() {
     expect_status 0
     [ -z "$output" ]
   done
-  # The next one on PATH that is root's is run.
+  # Of the programs on PATH, the first that only root can change is run.
   sed -i 's/:10:00.0, 0,/:10:00.0, 3,/' bin/nvidia-smi
   check prolog PATH="$PWD/theirs:$PWD/bin:/usr/bin:/bin"
   expect_status 1
-  # Theirs in a folder of root's.
+  # A file of another user in a folder of root's is not run.
   chown 65534 bin/nvidia-smi
   printf '#!/bin/sh\ntouch "%s/ran"\n' "$PWD" >bin/nvidia-smi
   check prolog
   [ ! -e ran ]
   chown 0 bin/nvidia-smi
-  # Root's, by a link that they can change.
+  # A file of root's is not run by a symbolic link that another user can change.
   mv bin/nvidia-smi bin/smi
   ln -s "$PWD/bin/smi" theirs/smi
   ln -s ../theirs/smi bin/nvidia-smi
@@ -238,7 +239,7 @@ passes() {
   [ -e ran ]
 }
 
-# started_here WORD...: an active check on a node with two null devices, of which CLOCK_MACHINE says what is slow.
+# started_here WORD...: runs an active check on a node with two null devices. The function `played` sets which of them is slow.
 started_here() {
   on_node "exec env -i PATH=/usr/bin:/bin SLURMD_NODENAME=h1 '$sites/active.sh' --here --program '$PWD/bin/himeno-gpu' --size 18x18x34 \
     --seconds 0.05 --policy '$PWD/site.json' --options '-b null --block 5' $*"
@@ -259,7 +260,7 @@ played() {
   within $((SECONDS - begin)) 20
   grep -q '"outcome": "pass"' lib/active.json
   [ "$(ls lib)" = $'active.json\ninventory.json' ]
-  # It is fresh, and not repeated.
+  # The verdict is recent, so the check does not run again.
   played device@1=1.15
   started_here
   grep -q '"outcome": "pass"' lib/active.json
@@ -268,7 +269,7 @@ played() {
   grep -qE '"reason": "GPU 1 slow -1[0-9]% \([0-9a-f]+\)"' lib/active.json
   check prolog
   expect_status 1
-  # A wrong option says nothing of the node.
+  # A wrong option shows nothing about the node.
   rm lib/active.json
   started_here --nonsense
   expect_status 3
@@ -279,7 +280,7 @@ played() {
   grep -q 'site.json: must be a file that only root can change' <<<"$output"
 }
 
-# The number of devices is the site's or Slurm's, and not the node's own.
+# The number of devices comes from the site's inventory or from Slurm, not from the node.
 @test "a node with one device of two fails the active check" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
@@ -289,7 +290,7 @@ played() {
   grep -q '"reason": "lost: .*2 ranks would share 1 GPU' lib/active.json
 }
 
-# in_slurm SCRIPT: two nodes, h1 with the faults that are played and h2 without; FOLDER/setup runs in each node's namespace.
+# in_slurm SCRIPT: runs a Slurm of two nodes: h1 with the planted faults, h2 without. FOLDER/setup runs in each node's namespace.
 in_slurm() {
   mkdir -p slurm sound
   cp lib/inventory.json sound/
@@ -324,7 +325,7 @@ $1"
     printf '4,78,5,-;NVRM: Xid (PCI:0000:11:00): 48, pid=1\n' >>kmsg-h2
     sleep 5
     sinfo -h -R -o '%E|%N' | grep -qx 'new disk|h2' || exit 1
-    # Neither is reported again after the repair.
+    # After the repair, neither fault is reported again.
     scontrol update NodeName=h[1-2] State=RESUME
     until_ 'grep -q \"h2 is drained\" health.log'
     scontrol update NodeName=h2 State=RESUME
@@ -341,7 +342,7 @@ $1"
   played "\$([ \"\$(cat $state/slow 2>/dev/null)\" ] && echo device@1=1.15)"
   echo 1 >lib/slow
   in_slurm "
-    # h2 computes for a user.
+    # A user's job runs on h2.
     trap 'scancel -u root' EXIT
     srun -w h2 --exclusive sleep 100 >/dev/null 2>&1 3>&- &
     until_ '[ \"\$(squeue -h -t R -o %N)\" = h2 ]'

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# An option that the mode or the parts asked for never read is named, in one warning and in the document.
+# One warning, and the document, list the options that the selected mode or parts never read.
 load ../helper
 bats_require_minimum_version 1.5.0
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 export OMP_NUM_THREADS=1
 
-# ignores LIST ASKED COMMAND...: the command passes, and its one warning of options names these and why.
+# ignores LIST ASKED COMMAND...: the command passes, and its one warning about options has this list and this reason.
 ignores() {
   local list=$1 asked=$2 warned
   shift 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# scripts/plot: pictures from documents, and one line for what cannot be drawn.
+# scripts/plot draws figures of documents, and prints one line if something cannot be drawn.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -31,7 +31,7 @@ PY
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# draws KIND FILE...: plot makes a PNG and an SVG of some size.
+# draws KIND FILE...: plot must write a PNG and an SVG that are not empty.
 draws() {
   run --separate-stderr "$plot" "$@" -o picture
   [ "$status" -ne 3 ] || skip "$stderr"
@@ -41,10 +41,10 @@ draws() {
   grep -q '<svg' picture.svg
 }
 
-# seen LOG CODE: what CODE asserts of the panels of picture.svg, whose axes LOG ("", "x", "xy") are logarithmic.
+# seen LOG CODE: runs CODE, which asserts facts about the panels of picture.svg. LOG ("", "x", "xy") lists its logarithmic axes.
 seen() { PYTHONPATH=$top_srcdir/tests/cli "$PYTHON" -Bc "import json, math, sys, svg; panels = svg.panels('picture.svg', '$1'); $2" "${@:3}"; }
 
-# refuses PATTERN ARGUMENT...: one line that matches, exit code 2, no picture.
+# refuses PATTERN ARGUMENT...: plot must end with 2 and one line that matches, without a figure.
 refuses() {
   local pattern=$1
   shift
@@ -142,7 +142,7 @@ PY
     grep -qF -- "$word" picture.svg
   done
   recorded h100-2026-11/runs.jsonl gemm-ladder-cuda-4096 >gemm-ladder-cuda-4096.json
-  draws products gemm-ladder-cuda-4096.json # of one size: bars, each with its name
+  draws products gemm-ladder-cuda-4096.json # one size is drawn as bars, each with its name
   for word in 'size 4096: peak 66.1 TFLOPS' 'reference library' 'predicted by the model'; do grep -q "$word" picture.svg; done
 }
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-# himeno-predict on studies of products, as gemm-gpu --distributed makes them.
+# himeno-predict on studies of products by gemm-gpu --distributed.
 load predict
 
 setup_file() { study_measured; }
 
-# products_made: of one product of two ranks that was, a study on one to four ranks and later ones on eight, whose times are made up: 1 us a
-# launch, 10 ps a multiply-add, 20 us a step, 5 GB/s, and 1% of noise. truth.json has them without.
+# products_made: from one measured product of two ranks, makes a study on one to four ranks, and later runs on eight. Their times
+# are computed: 1 us per launch, 10 ps per multiply-add, 20 us per step, 5 GB/s, and 1% of noise. truth.json has the times without
+# noise.
 products_made() {
   on 2 "$top_builddir/gemm-gpu" --distributed -b cpu -k simd -x staged -s 64 -t 0.05 --json product.json >/dev/null
   mkdir study later
@@ -144,7 +145,7 @@ END
   products "$stored/paths.json"
   [ "$(errors p2p 'len(e), e[3] < 0.04')" = "(7, True)" ]
   [ "$(errors staged 'len(e), e[6] < 0.06, e[11] < 0.15')" = "(13, True, True)" ]
-  # without a pair in one direction only the prior is left
+  # Without pairs measured in one direction, only the prior is left.
   "$PYTHON" - "$stored/paths.json" <<'END' >both.json
 import json, sys
 d = json.load(open(sys.argv[1]))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# himeno-predict on studies of GPUs in doc/results, and what the log of predictions says of them.
+# himeno-predict on studies of GPUs in doc/results, and what the log of predictions says about them.
 load predict
 
-# errors_of STUDY TRANSPORTS WHAT: sorted errors of the predictions for four ranks.
+# errors_of STUDY TRANSPORTS WHAT: prints WHAT of e, the sorted errors predicting four ranks.
 errors_of() {
   run "$predict" --study "$1/runs.jsonl" --comm "$1/paths.json" --include unverified --fit-ranks 3 -n 4 -p 4x1x1 --against "$1/runs.jsonl" --json four.json
   expect_status 0
@@ -223,7 +223,7 @@ END
   recorded h200-x4-2026-11/runs.jsonl '*' right/
   rm right/strong-XL-3-p2p-*.json
   recorded h200-x4-2026-11/runs.jsonl '*' wrong/
-  sed -i 's/"block": 120/"block": 1200/' wrong/strong-XL-3-p2p-*.json # ten times as fast as it was
+  sed -i 's/"block": 120/"block": 1200/' wrong/strong-XL-3-p2p-*.json # makes the run ten times as fast
   for which in right wrong; do "$predict" --study $which --comm "$recorded/paths.json" -s S,XL -n 4 --json $which.json >/dev/null; done
   "$PYTHON" -c 'import json; a, b = (json.load(open(f))["predictions"] for f in ("right.json", "wrong.json")); assert a == b'
   mkdir few
@@ -259,7 +259,7 @@ assert a["predictions"] == b["predictions"] and sum(x["as"] == "transport" for x
   eight -n 8,512 --per-host 8 --network 5,20 --json given.json >/dev/null
   follows_schema given.json
   [ "$(json given.json 'd["config"]["between"]')" = "{'latency_seconds': 5e-06, 'bytes_per_second': 20000000000.0}" ]
-  # by p2p a sweep between hosts has the latency of staged, and is never as short as within one host
+  # Between hosts, a sweep by p2p has the latency of staged, so it takes longer than within a host.
   [ "$(json given.json '[q["seconds"] > 2e-5 for q in d["predictions"] if q["ranks"] == 512]')" = "[True, True]" ]
   "$predict" --model given.json -s XL -n 512 --scaling strong --per-host 8 --network 500,20 --json far.json >/dev/null
   [ "$(json far.json 'min(q["seconds"] for q in d["predictions"]) > 3e-4')" = True ]

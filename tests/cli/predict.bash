@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Shared by the files about himeno-predict.
+# Functions of the bats files about himeno-predict.
 load ../helper
 bats_require_minimum_version 1.5.0
 
 predict=$top_builddir/himeno-predict
 export OMP_NUM_THREADS=1
 
-# study_measured: a study in $measured by the virtual clock, whose figures do not depend on this machine, and paths.json. Its messages play those
-# through shared memory, which has no time there.
+# study_measured: makes a study in $measured with the virtual clock, so that its figures do not depend on this machine, and
+# paths.json. Its messages go by MPI, and are renamed to shared memory, which takes no time under that clock.
 study_measured() {
   [ "$HAVE_CMINPACK" = 1 ] || return 0
   export measured=$BATS_FILE_TMPDIR
@@ -33,12 +33,12 @@ setup() {
 
 from_study() { "$predict" --study "$measured/study" --comm "$measured/paths.json" "$@"; }
 
-# Of recorded runs the figures count, and not what else runs for them.
+# for_figures: skips the test under sanitizers, because it compares only figures of recorded runs.
 for_figures() { without_sanitizers "figures are the same without sanitizers"; }
 
 follows_schema() { has_jsonschema && follows predict "$1"; }
 
-# expect_error CODE PATTERN ARGUMENT...: one line that matches.
+# expect_error CODE PATTERN ARGUMENT...: himeno-predict ends with CODE and a line that matches.
 expect_error() {
   local code=$1 pattern=$2
   shift 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# himeno-predict: from runs to a prediction, what it refuses, and bad input.
+# himeno-predict: predictions from runs, refusals, and errors about bad input.
 load predict
 
 setup_file() { study_measured; }
@@ -117,9 +117,9 @@ assert a["predictions"] == b["predictions"] and len(a["against"]["pairs"]) == le
   follows_schema r.json
 }
 
-# A simulation of the same ranks, message by message, came within 2% of these figures.
+# A simulation of these ranks, message by message, had times within 2% of these.
 @test "512 ranks on 64 hosts: times by staged, and by p2p, whose pairs between hosts are staged" {
-  # within a host 307 GB/s and 3 us by p2p; what leaves it goes by staged
+  # Within a host, p2p has 307 GB/s and 3 us. Halos between hosts are staged.
   "$PYTHON" - "$top_srcdir/tests/golden/model.json" >mixed.json <<'PY'
 import copy, json, sys
 d = json.load(open(sys.argv[1]))
@@ -152,7 +152,7 @@ END
   [[ $output == *"old/"*" has halos staged by MPI alone, as before shared memory, but comm-gpu's document is of halos staged through shared memory"* ]]
   from_study -s XS -n 2 --json sealed.json --against old >against
   grep -q "    old/S-2.json: staged by MPI alone" against
-  mkdir fell # a pair of one host that fell back
+  mkdir fell # a pair of ranks on one host used MPI instead of shared memory
   sed 's/"handover": *"shared memory"/"handover": "MPI"/g' "$measured/study/S-2.json" >fell/S-2.json
   from_study -s XS -n 2 --json fallen.json --against fell >against
   grep -q "    fell/S-2.json: staged by MPI alone" against
@@ -234,7 +234,7 @@ PY
   expect_status 3
   [[ $output == *"divides the grid along j: run mpirun -np 2 himeno-gpu -p 1x2x1 -x staged --json FILE"* ]]
   rm few/*
-  recorded hosts-x8-2026-11/runs.jsonl 'strong-S-[12]-*' 'strong-64x32x64-[12]-*' few/ # without either size, or two ranks, nothing can be fitted
+  recorded hosts-x8-2026-11/runs.jsonl 'strong-S-[12]-*' 'strong-64x32x64-[12]-*' few/ # without these sizes, or without two ranks, no fit is possible
   run "$predict" --study few --comm "$top_srcdir/doc/results/hosts-x8-2026-11/paths.json" --per-host 1 -n 2
   expect_status 0
   [[ $output == *"    0 of 16 predicted" && $output != *"0 of 0"* && $output != *"median error"* ]]
@@ -294,10 +294,10 @@ END
   run "$predict" --model p.json -s S -n 2
   expect_status 5
   [[ $output == *"  POOR "*"  cause      noise: repeats of a run differ by 50%"* ]]
-  run "$predict" --check p.json --against noisy # a comparison, which makes no predictions
+  run "$predict" --check p.json --against noisy # only compares, without predictions
   expect_status 0
   [[ $output == *"  POOR "* ]]
-  rm noisy/*-b.json # without one of the others nothing can be fitted, and the fit's own error tells
+  rm noisy/*-b.json # without a second run, the fit's own error is printed
   run --separate-stderr "$predict" --study noisy --comm "$measured/paths.json" -n 1,2 --include outliers --json p.json
   expect_status 5
   [[ $output == *"  POOR "*$'\n  cause      none of 8 left-out runs could be predicted; the fit is off by '* ]]
@@ -347,7 +347,7 @@ END
   "$PYTHON" -c 'import json
 a, b = (json.load(open(f))["predictions"][0] for f in ("q.json", "again.json"))
 assert all(abs(a[k] / b[k] - 1) < 1e-6 for k in ("seconds", "low", "high"))'
-  # on one device they take turns: three times as long
+  # On one shared device, three ranks compute one after the other: three times as long.
   device() { "$predict" --model device.json -s L -n 3 -p 3x1x1 --scaling strong "$@" --json d.json >/dev/null && json d.json 'd["predictions"][0]["terms"]["interior"]'; }
   "$PYTHON" -c 'import json, sys; d = json.load(open(sys.argv[1])); d["model"].update(device_spread=0, memory_share=0, sharers_most=1, memories=0)
 json.dump(d, open("device.json", "w"))' "$top_srcdir/tests/golden/model.json"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The QPU's backend on the emulator: verified, counted, and never with a speed.
+# The QPU's backend on the emulator: verified results, counted instructions, no speed.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -10,7 +10,7 @@ setup() {
   export HIMENO_QPU=emulator
 }
 
-# has_no_speed TEXT: no rate in it but those of the model.
+# has_no_speed TEXT: the text must have no rate except those of the model.
 has_no_speed() {
   ! sed '/^  model/,+1d; /^ *rank  host/d' <<<"$1" | grep -E 'FLOPS|GB/s'
 }
@@ -64,7 +64,7 @@ PY
   for ranks in 1 4; do
     on $ranks "$himeno" -b qpu -s XS -p ${ranks}x1x1 -n 2 --json "$document" >/dev/null
     point=$(json "$document" 'd["result"]["counts"]["estimate_point_seconds"] * 1e9')
-    # of a rank's first launch alone, one plane of 930 points, the call is 107 ns per point
+    # If only a rank's first launch (930 points) counted, the call would take 107 ns per point.
     "$PYTHON" -c "assert 45 < $point < 55 if $ranks == 1 else 55 < $point < 100, $point"
   done
 }
@@ -118,7 +118,7 @@ PY
   expect_status 0
   [[ $output == *"the slowest of 2 Raspberry Pis"* && $output != *"time per product"* ]]
   has_no_speed "$output"
-  # two panels: on each rank two launches, with a call of 100 us each
+  # With two panels, each rank has two launches, with a call of 100 us each.
   [ "$(json "$document" '1 <= d["result"]["counts"]["flop"] / (2 * 32 * 128 * 40) < 1.2')" = True ]
   [ "$(json "$document" '2e-4 < d["result"]["counts"]["estimate_seconds"] < 4e-4')" = True ]
   [ "$(json "$document" 'd["result"]["gflops"], "phases" in d, {r["gflops"] for r in d["ranks"]}')" = "None False {None}" ]
@@ -132,7 +132,7 @@ PY
   expect_status 0
   [[ $output == *"arrived unchanged"*"VideoCore IV, emulated"*"no speed: transfers of the device were verified"*MPI_Allreduce* ]]
   [[ $output != *fastest* && $output != *nan* ]]
-  [ "$(grep -c 'GB/s' <<<"$output")" -le 2 ] # MPI_Allreduce's table and its fit, if there is one: in host memory
+  [ "$(grep -c 'GB/s' <<<"$output")" -le 2 ] # only MPI_Allreduce's table and its fit, which is for host memory, may have rates
   [ "$(json "$document" '{p["fit"] for part in ("host", "pairs") for p in d[part]} | {q[n] for part in ("host", "pairs") for p in d[part] for q in p["points"] for n in ("seconds", "best", "noise", "gbps")}')" = "{None}" ]
   [ "$(json "$document" '{h[n] for h in d["halo"] for n in ("seconds", "best", "noise")} | {v for h in d["halo"] for v in h["phases"].values()}')" = "{None}" ]
   [ "$(json "$document" 'd["allreduce"][0]["points"][0]["seconds"] > 0 and len(d["host"]) > 0 and len(d["pairs"]) > 0 and len(d["halo"]) > 0')" = True ]

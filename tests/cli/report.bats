@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# scripts/report: one file with all of a study in it, opened in a browser; and scripts/plot scaling.
+# scripts/report writes a study's report into one file, which a browser shows; scripts/plot scaling.
 # tests/scripts/test_charts.py and test_pages.py compare charts and pages with the documents.
 load ../helper
 bats_require_minimum_version 1.5.0
@@ -12,7 +12,7 @@ setup_file() {
   UCX_TLS=tcp "$top_srcdir/scripts/scaling" run "$study" --program "$top_builddir/himeno-gpu" --launcher "$MPIRUN -np {ranks}" \
     --options "-b cpu --block 5" --sizes 16x16x32,24x24x48 --ranks 1,2 --repeat 1 --seconds 0.01 --no-paths >/dev/null
   cd "$BATS_FILE_TMPDIR"
-  # Stands for himeno-predict, so that this test does not need it.
+  # Makes a prediction document without himeno-predict, which may not be built.
   "$PYTHON" - <<'PY'
 import json
 def point(scaling, ranks, seconds):
@@ -88,7 +88,7 @@ json.dump(d, open(sys.argv[2], "w"))' "$BATS_FILE_TMPDIR/predicted.json" "$poor"
   $browser --version >/dev/null 2>&1 || skip "no Chromium that runs was found"
   run "$top_srcdir/scripts/report" "$study" "$BATS_FILE_TMPDIR/predicted.json" -o report.html
   with_plots
-  # A click on the table's fourth column, then what the page is.
+  # Click on the heading of the table's third sortable column, and store the page after that.
   sed 's#</body>#<script>document.querySelectorAll("table.sorts th button")[2].click()</script></body>#' report.html >clicked.html
   export HOME=$PWD
   timeout $((50 * SLOWNESS)) $browser --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --dump-dom "file://$PWD/clicked.html" >dom.html 2>browser.log ||
@@ -126,7 +126,7 @@ PY
   grep -q '<b>correct: no' wrong.html
   grep -q '<b>Correctness</b><strong>1 of ' wrong.html
   grep -q 'the checksum is another' wrong.html
-  run "$top_srcdir/scripts/report" "$top_srcdir/doc/results/h200-x2-2026-11" -o alone.html # documents alone, of which one is of a planted flip
+  run "$top_srcdir/scripts/report" "$top_srcdir/doc/results/h200-x2-2026-11" -o alone.html # documents without a study, one of which has a planted flip
   with_plots
   grep -q '<b>correct: no' alone.html
   grep -q '<b>Correctness</b><strong>1 of ' alone.html

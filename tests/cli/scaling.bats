@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# scripts/scaling: every point once, whatever happens in between; Slurm; what got slower.
+# scripts/scaling runs every point once, whatever happens; Slurm; comparison of studies.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -10,7 +10,7 @@ setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   without_sanitizers "scripts are the same without sanitizers"
   cd "$BATS_TEST_TMPDIR"
-  # A launcher that notes what it launched. The same run in another test of this file gives the document of the first.
+  # A launcher that records what it launched. If another test of this file has made the same run, it copies that document.
   cat >launch <<SH
 #!/bin/bash
 [ \$# -gt 3 ] || exit 0
@@ -211,7 +211,7 @@ PY
 @test "a study, a run or a log that is not as it must be is one line, and no traceback" {
   local verb
   "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 >/dev/null
-  # damaged FILE CODE PATTERN: with what standard input brings in that file's place
+  # damaged FILE CODE PATTERN: puts standard input in the place of a study's file
   damaged() {
     cp -r study broken
     cat >"broken/$1"
@@ -239,7 +239,7 @@ PY
   done
 }
 
-# A Slurm of a few lines: sbatch runs the job in the background, squeue knows it until it ends.
+# Replaces Slurm: sbatch runs the job in the background, and squeue lists it until it ends.
 fake_slurm() {
   mkdir bin queue
   cat >bin/sbatch <<'SH'

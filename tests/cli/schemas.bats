@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# doc/*.schema.json are what the programs print: the code that writes a document declares its fields.
+# doc/*.schema.json are what the programs print. The code that writes a document declares its fields.
 load ../helper
 
 @test "the schemas of doc/ are what the programs print" {

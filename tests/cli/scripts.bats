@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The scripts that users and the build start.
+# The scripts that users and the build run.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -162,7 +162,7 @@ MAKE
   done
 }
 
-# Copies the style check into a folder of its own, with the rooms that it looks into.
+# a_tree_of_its_own: copies the style check into a new tree with the directories that it checks.
 a_tree_of_its_own() {
   mkdir -p "$BATS_TEST_TMPDIR"/{base,gpu,comm,himeno,scripts,tests,m4,doc}
   cd "$BATS_TEST_TMPDIR"
@@ -299,7 +299,7 @@ PY
   done
 }
 
-# warns NAMES ASKED SCRIPT WORD...: the script's one warning of options, however it ends.
+# warns NAMES ASKED SCRIPT WORD...: the script prints one warning about options, however it ends.
 warns() {
   local names=$1 asked=$2 script=$3
   shift 3
@@ -331,7 +331,7 @@ warns() {
   [[ $output == *" mutants, 0 not found" ]]
 }
 
-# A tree with a function, a test of it, and a configure that takes a moment.
+# a_tree_to_mutate: makes a tree of a function, a test of it, and a configure that is fast.
 a_tree_to_mutate() {
   mkdir -p "$BATS_TEST_TMPDIR"/{base,scripts,tests/unit,tests/mutants}
   cd "$BATS_TEST_TMPDIR"
@@ -352,7 +352,7 @@ SH
   export BATS
 }
 
-# mutant NAME TO [TEST]: in one(), tried by that test alone.
+# mutant NAME TO [TEST]: adds a mutant of one(), which only this test tries.
 mutant() { printf '%s: a lie\n  in one\n  from x+1\n  to %s\n  tests %s\n\n' "$1" "$2" "${3-tests/unit/test_one}" >>tests/mutants/one.txt; }
 
 @test "mutate reports mutants that are killed, hang, survive and are not built, and leaves the tree alone" {
@@ -409,7 +409,7 @@ C
   [[ $output == *"all: 7 of 15 killed, 46.7% (95% interval 24.8% to 69.9%)"* ]]
   [[ $output == *"not counted: 0 equivalent, 0 speed, 2 same code, 1 not built, "*" not tried" ]]
   whole=${output##*$'\n\n'}
-  # An interrupted run has written some lines and a part of one.
+  # An interrupted run has written nine lines and a part of the next.
   head -n 9 r.jsonl >some && head -c 20 r.jsonl >>some && cp some r.jsonl
   sample 1000 --resume
   [ "${output##*$'\n\n'}" = "$whole" ]

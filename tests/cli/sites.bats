@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Files for sites: completion, recipes, a ReFrame test.
+# Files for sites: completion, recipes, and a ReFrame test.
 load ../helper
 bats_require_minimum_version 1.5.0
 
 sites=$top_srcdir/scripts/sites
 
-# completes WORD BEFORE [PROGRAM [COMMAND]]: what completion offers, for himeno-gpu unless PROGRAM is given.
+# completes WORD BEFORE [PROGRAM [COMMAND]]: prints the completions of WORD after the word BEFORE, by default of himeno-gpu.
 completes() {
   bash -c '. "$1"; COMPREPLY=(); _himeno_gpu "$2" "$3" "$4" "$5"; printf "%s\n" "${COMPREPLY[@]}"' bash \
     "$sites/completion.bash" "$top_builddir/${3:-himeno-gpu}" "$1" "$2" "${4-}"
@@ -16,13 +16,13 @@ completes() {
   completes --so x | grep -qx -- --soak-log
   completes str -k | grep -qx stream
   [ "$(completes st -x | tr '\n' ' ')" = "staged staged-mpi " ]
-  [ -z "$(completes mov -x)" ] # of the lines that explain a transport
+  [ -z "$(completes mov -x)" ] # words that only explain a transport are not offered
   completes X -s | grep -qx XL
   [ "$(completes '' --bind | tr '\n' ' ')" = "auto keep share " ]
   [ "$(completes --bind=k x)" = --bind=keep ]
   [ "$(completes host,pa --parts comm-gpu)" = host,pairs ]
   [ "$(completes f16 --type gemm-gpu | tr '\n' ' ')" = "f16 f16-f16 " ]
-  [ "$(completes --sw -q)" = --sweeps ] # a flag has no value
+  [ "$(completes --sw -q)" = --sweeps ] # a flag has no value, so an option follows
   [ -z "$(completes '' -n)" ]
   [ -z "$(completes --nonsense x)" ]
 }
@@ -33,7 +33,7 @@ completes() {
   cd "$BATS_TEST_TMPDIR"
   completes() { bash "$sites/completion.bash" "$@" | sort | tr '\n' ' '; }
   [ "$(completes ./himeno-accept --level '')" = "1 2 3 " ]
-  # Each stage and each part, as the program that reads them lists them.
+  # The completions are the stages and parts that the programs list.
   [ "$(completes ./himeno-accept --stages '')" = "$("$PYTHON" -c 'import sys; sys.path[:0] = sys.argv[1:]; import stages; print(*sorted(stages.NAMES))' \
     "$top_srcdir"/scripts/{accepting,shared}) " ]
   [ "$(completes ./himeno-accept --stages alone,p)" = "alone,pairs alone,products " ]
@@ -99,7 +99,7 @@ completes() {
     grep -q 'make -C build install' "$recipe"
   done
   "$top_srcdir/scripts/quickstart" --help | grep -q -- --no-run
-  # The Apptainer definition's sections are valid shell, and include a test.
+  # The sections of the Apptainer definition must be valid shell, and include a test.
   for section in post test runscript; do sed -n "/^%$section/,/^\$/p" "$sites/himeno-gpu.def" | sed 1d | sh -n; done
 }
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How late the slowest of N devices makes a block of sweeps, by Monte Carlo: slowest.py P Q R
-SPREAD prints the mean, the 5% and the 95% quantile of the lateness per sweep if each device keeps
-its speed, and the mean if it draws a new one for each sweep. A rank's sweep begins when its own and
-all its neighbours' last sweeps ended (a max-plus recursion), also over edges and corners; a sweep
-takes 1 + SPREAD * normal. Nothing is taken from himeno-predict."""
+"""By how much the slowest of N devices delays a block of sweeps, by Monte Carlo. `slowest.py P Q R
+SPREAD` prints the mean, the 5% and the 95% quantile of the delay per sweep if each device keeps its
+speed, and the mean if each draws a new speed for each sweep. A rank's sweep begins when its own and
+all its neighbours' last sweeps have ended (a max-plus recursion), neighbours over edges and corners
+included. A sweep takes 1 + SPREAD * normal. The code is independent of himeno-predict."""
 
 import random
 import statistics
@@ -13,8 +13,8 @@ SWEEPS, BLOCKS = 60, 400
 
 
 def latest(times, extents):
-    """Of each rank the latest end among itself and its neighbours, one dimension after the
-    other."""
+    """Return for each rank the latest end among itself and its neighbours, by one dimension after
+    the other."""
     stride = 1
     for extent in reversed(extents):
         times = [

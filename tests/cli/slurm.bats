@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# scripts/accept and the batch scripts under a slurmctld and several slurmd of this machine's own.
-# Steps of one host go through srun as on any cluster. Several hosts are one machine here, and Open
-# MPI cannot distinguish them, so tests/sites/fake-cluster plays their ranks.
+# scripts/accept and the batch scripts under a separate Slurm with one slurmctld and several slurmd
+# on this machine. Steps of one host use srun as on any cluster. For several hosts, which Open MPI
+# cannot distinguish on one machine, tests/sites/fake-cluster simulates the ranks.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -9,12 +9,12 @@ setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   cd "$BATS_TEST_TMPDIR"
   export MPIRUN HIMENO_SOURCE=$top_srcdir OMP_NUM_THREADS=1
-  himeno=$top_builddir/tests/clock/himeno-gpu # hosts of one speed, however busy this one is
+  himeno=$top_builddir/tests/clock/himeno-gpu # a simulated clock, so that all hosts have the same speed
   echo '{"name": "site", "noise_max": 100}' >site.json
   options=(--per-host 2 --program "$himeno" --size 18x18x34 --seconds 0.05 --policy site.json --limit $((20 * SLOWNESS)))
 }
 
-# in_slurm NODES SCRIPT: runs the shell script under a Slurm of that many nodes; skips where there is none.
+# in_slurm NODES SCRIPT: runs a shell script under a Slurm of NODES nodes; skips the test if Slurm is not installed.
 in_slurm() {
   local nodes=$1
   echo "$2" >script
@@ -52,12 +52,12 @@ in_slurm() {
 }
 
 @test "the batch scripts find the program in their directory, pass on their arguments as they are, and evaluate nothing" {
-  # Two trees, one with a space in its path: what lies in the first is run, and the second shows the words that arrive.
+  # Two trees, one of which has a space in its path. The scripts in the first run; those in the second print their arguments.
   mkdir -p "a tree/scripts/sites"
   cp "$top_srcdir"/scripts/sites/*.sbatch "a tree/scripts/sites"
   printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' | tee "a tree/scripts/accept" >"a tree/scripts/scaling"
   chmod +x "a tree"/scripts/{accept,scaling}
-  # A build outside the tree is found by PATH.
+  # A build outside the tree must be found on PATH.
   mkdir bin
   ln -s "$himeno" bin/himeno-gpu
   unset HIMENO_SOURCE

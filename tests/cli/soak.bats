@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# --soak finds planted bits and names their place; whatever ends a run, what it measured stays, whole and marked.
+# --soak finds planted bit flips and reports their place. However a run ends, its measurements are stored completely and marked.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -9,11 +9,11 @@ setup() {
   export OMP_NUM_THREADS=1 CLOCK_MACHINE="usual seed=4 block=50000000"
 }
 
-# Seconds are of the virtual clock: the number of blocks is the same on any computer. Half a second has 10.
+# Seconds are those of a virtual clock, so that any computer runs the same number of blocks: 10 in half a second.
 
 soak() { run --separate-stderr on 2 "$himeno" -b null -s 20x20x36 --block 10 --soak "$@"; }
 
-# value EXPRESSION: of r, the document; of log, the lines of the soak's log.
+# value EXPRESSION: prints an expression of r, the document, and log, the lines of the soak's log.
 value() {
   "$PYTHON" -c 'import json, os, sys
 r = json.load(open("r.json")) if os.path.exists("r.json") else None
@@ -21,7 +21,7 @@ log = [json.loads(line) for line in open("log")] if os.path.exists("log") else N
 print(eval(sys.argv[1]))' "$1"
 }
 
-# The document and the log's lines, where there are any.
+# follows_schema: the document, and the log's lines if there are any, must follow their schemas.
 follows_schema() {
   has_jsonschema
   "$PYTHON" -c 'import json, os, sys, jsonschema
@@ -65,7 +65,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   [ "$(value '[line["block"] for line in log if line["verdict"] == "wrong"]')" = "[2]" ]
   [ "$(value 'len(log) > 2')" = True ]
   [ "$(value 'r["result"]["verdict"], r["result"]["soak"]["wrong_blocks"]')" = "('wrong', 1)" ]
-  # The block that ended after 4 sweeps of 10 is one sample like the others, and no noise.
+  # The block that ended after 4 of 10 sweeps counts as one sample, and adds no noise.
   [ "$(value 'len(r["result"]["samples"]) == len(log) and max(r["result"]["samples"]) < 1.1 * min(r["result"]["samples"])')" = True ]
   [ "$(value 'r["system"]["settings"]["HIMENO_FLIP"]')" = "c1 12,7,30 19 14" ]
   follows_schema
@@ -93,7 +93,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
     [ "$crc" -eq 900 ] && expect_status 0 || expect_status 5
     grep -q "ERRORS .*rank 1 on .*: NVLink CRC errors $crc, since the run began" <<<"$output"
     [ "$(value '[(c["outcome"], c["rank"]) for c in r["result"]["accept"]["checks"] if c["check"] == "errors counted"]')" = "[('pass', None)]" ]
-    # Over a minute, however short the soak was.
+    # The rate is over at least a minute, even if the soak was shorter.
     [ "$(value '[c["value"] == '"$crc"' / 60 and c["value"] == r["ranks"][1]["telemetry"]["nvlink_crc_rate"] for c in r["result"]["accept"]["checks"] if c["unit"] == "1/s"]')" = "[True]" ]
   done
   grep -A1 'NVLink CRC errors per second .*  FAIL' <<<"$output" | grep -q 'rank 1 on '
@@ -101,14 +101,14 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 }
 
 @test "several bits, a whole warp and a fault that comes back are found, each with its points and bits" {
-  # Within the first two blocks, one of each data set, which every soak does.
+  # These flips are in the first two blocks, one per data set, which every soak runs.
   local warp="" again="" k
   for k in $(seq 2 33); do warp+="a3 5,6,$k 21 14; "; done
   HIMENO_FLIP="${warp}b1 3,4,5 7 4; b1 3,4,5 9 4; b1 3,4,5 30 4" soak 0.01 --json r.json --soak-log log
   expect_status 4
   grep -q 'CORRUPTED .*a3 has 32 wrong points, first (5, 6, 2): .* 1 bit; does not repeat' <<<"$output"
   grep -q 'CORRUPTED .*b1 has 1 wrong point, first (3, 4, 5): .* 3 bits; does not repeat' <<<"$output"
-  # In each fourth sweep: in every block, and not when its first sweeps are run again; in each sweep: then too.
+  # A bit flips in every fourth sweep: blocks are wrong, but not when their first sweeps are repeated.
   for k in $(seq 1 4 80); do again+="c2 7,8,9 12 $k; "; done
   HIMENO_FLIP=${again%; } soak 0.01 --json r.json
   expect_status 4
@@ -190,7 +190,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   wait $! || true
   [ "$(value 'len(log) > 5')" = True ]
   [ "$(value 'r["partial"], r["result"]["verdict"]')" = "(True, 'incomplete')" ]
-  # Phases are means, as at the end: of a sweep.
+  # At a signal too, phases are means over a sweep.
   [ "$(value 'r["phases"]["interior"]["max"] < 2 * r["result"]["seconds"] / r["config"]["sweeps"]')" = True ]
   follows_schema
 }
@@ -201,7 +201,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   while read -r signal options; do
     rm -f r.json
     started "$himeno" -b null -s 20x20x36 --block 10 $options --json r.json
-    # A ladder writes its document at its end alone.
+    # A ladder writes its document only at its end.
     until [ -s r.json ] || { [[ $options == *--ladder* ]] && grep -q timing said; }; do sleep 0.1; done
     kill -"$signal" $!
     ended

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Load the Spack recipe as Spack would, as far as this recipe goes: `spack_stub.py RECIPE`. Note
-directives, check that conditions name variants, and print configure's arguments, one line per
-choice of variants."""
+"""Load the Spack recipe as Spack does, for the features that it uses: `spack_stub.py RECIPE`.
+Record directives, check that conditions name variants, and print configure's arguments, one line
+per choice of variants."""
 
 import itertools
 import re

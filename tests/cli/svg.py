@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads pictures of matplotlib back: what stands where, by the ticks of its axes."""
+"""Reads figures of matplotlib: values and positions of what they show, by the axes' ticks."""
 
 import math
 import re
@@ -34,7 +34,7 @@ def places(path):
 
 
 class Axis:
-    """A value by its place, from the first and the last tick that is a number."""
+    """Converts positions to values by the first and the last tick that is a number."""
 
     def __init__(self, panel, name, log):
         self.ticks = []
@@ -79,7 +79,7 @@ def panels(root, log=""):
 
 
 def line_of(group):
-    """The places of a line's corners, none where it has markers alone."""
+    """Return the positions of a line's corners; none if it has only markers."""
     path = group.find(f"{SVG}path")
     return [] if path is None else places(path)
 

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-# Variables HIMENO_*: the table that the build makes, doc/reference/switches.md and the sources name the same ones, and documents have what was set.
+# Variables HIMENO_*: the table made by the build, doc/reference/switches.md and the sources have the same names; documents list
+# those that were set.
 load ../helper
 bats_require_minimum_version 1.5.0
 
 setup() { cd "$top_srcdir"; }
 directories=(base judge gpu comm suite himeno gemm tools)
 
-# The names in what comes in, each once.
+# names: prints each name in standard input once.
 names() { grep -oE 'HIMENO_[A-Z0-9_]+' | sort -u; }
 
 declared() { names <"$top_builddir/base/switch_table.h"; }
 
-# same WHAT FOUND: these are the names of the table.
+# same WHAT FOUND: the names FOUND must be those of the table.
 same() {
   diff <(declared) - <<<"$2" >"$BATS_TEST_TMPDIR/differs" || { echo "< the table, > $1"; cat "$BATS_TEST_TMPDIR/differs"; return 1; }
 }
@@ -36,7 +37,7 @@ same() {
 @test "no source and no test gets round the table" {
   ! grep -rnE --include='*.[ch]' --include='*.cu' '"HIMENO_[A-Z0-9_]+"' "${directories[@]}" | grep -vE 'SWITCH\("HIMENO_|switch_(text|number|pair|cache)\("HIMENO_' || false
   ! grep -rnE --include='*.c' '(getenv|environment_number)\("HIMENO_' tests || false
-  # Scripts and tests set and read what there is.
+  # Scripts and tests may set and read only existing switches.
   [ -z "$(comm -13 <(declared) <(grep -rhoE '(^|[^A-Za-z_$])HIMENO_[A-Z0-9_]+=' scripts tests/cli tests/fault tests/mpi tests/clock tests/sites tests/hosts .ci | names))" ]
   [ -z "$(comm -13 <(declared) <(grep -rhoE "(environ|getenv).*HIMENO_[A-Z0-9_]+" scripts --include='*.py' | grep -oE 'HIMENO_[A-Z0-9_]+' | names))" ]
 }
@@ -84,7 +85,7 @@ assert {k: v for k, v in s.items() if k.startswith('HIMENO_')} == {
   [ "$(grep warning <<<"$stderr")" = "mem-gpu: $warning" ]
 }
 
-# reads OPTION...: how often each of two ranks asks for a switch.
+# reads OPTION...: prints how often each of two ranks reads a switch.
 reads() {
   rm -f reads
   on 2 env LD_PRELOAD="$top_builddir/tests/fault/switch_reads.so" SWITCH_READS="$PWD/reads" "$himeno" -s XS --verify off --no-tune "$@" >/dev/null
@@ -98,7 +99,7 @@ reads() {
   for way in '-b null -x staged' '-b null -x p2p' '-b cpu -k stream -x staged'; do
     few=$(reads $way -n 3)
     [ "$(wc -l <<<"$few")" = 2 ] || { echo "$way: $few"; return 1; }
-    # Telemetry is read as often as there is time for it; one more read per sweep or exchange would be 27.
+    # Telemetry is read as often as time allows. One more read per sweep or exchange would be 27 more per rank.
     more=$(reads $way -n 30)
     [ $(($(paste -sd+ <<<"$more") - ($(paste -sd+ <<<"$few")))) -lt 20 ] || { echo "$way: $few, and of more sweeps $more"; return 1; }
   done

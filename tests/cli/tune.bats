@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# -k auto: a trial of the kernels.
+# -k auto tries kernels and chooses one.
 load ../helper
 bats_require_minimum_version 1.5.0
 
-# tuned PATTERN [OPTION]...: a run passes and says of its kernel's choice what matches PATTERN.
+# tuned PATTERN [OPTION]...: a run passes, and its line about the kernel matches PATTERN.
 tuned() {
   local pattern=$1
   shift

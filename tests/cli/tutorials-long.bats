@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# The tutorials of doc/tutorials, command by command: what a page shows is printed, whatever the numbers are.
+# Runs the commands of the tutorials in doc/tutorials. They must print what the page shows; numbers may differ.
 load ../helper
 
-# follow PAGE: runs its commands from a folder with the source tree's scripts, tests and build, as the page has them.
+# follow PAGE: runs the commands of a page as it shows them, in a folder with this tree's scripts, tests and build.
 follow() {
   cd "$BATS_TEST_TMPDIR"
   ln -s "$(realpath "$top_srcdir")"/{scripts,tests,doc} .

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Documents of earlier versions stay readable: one frozen example a version in tests/golden/documents, and those of doc/results.
+# Documents of earlier versions stay readable: an example per version in tests/golden/documents, and the documents of doc/results.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -137,7 +137,7 @@ PY
   cp -r "$old/accept" accept && chmod -R u+w accept
   "$PYTHON" -c 'import json; print(json.load(open("accept/plan.json"))["limits of the policy"], end="")' >site.json
   sed -i "s|\"program\": .*|\"program\": \"$himeno\",|" accept/plan.json
-  printf '#!/bin/sh\nexit 9\n' >launch # nothing is to be run again
+  printf '#!/bin/sh\nexit 9\n' >launch # no step may be run again
   chmod +x launch
   PATH=$PWD:$PATH run "$top_srcdir/scripts/accept" accept --per-host 1 --hosts n1,n2 --policy site.json --stages alone --size 18x18x34 --seconds 0.01 \
     --program "$himeno" --options "-b null --block 5" --launcher "launch {list} {per_host}"
@@ -179,7 +179,7 @@ PY
   row '| c |' 1 1
   figures
   [[ $output == *'was made by: prog'* && $output == *'0 lines have "| c |"'* && $output == *'1 times 7 in a line, 0 in figures.csv'* ]]
-  # A mark says that no document has all of a row.
+  # A mark in a row means that some of its figures have no document.
   sed -i 's/| 7 |/| 7 † |/' tree/doc/page.md
   rows x.y
   row '| b |' 41% 'list[k=m].v'

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Programs by the virtual clock: `load clock`. CLOCK_MACHINE says what work costs (tests/clock/*.c), and figures come out exactly.
+# Functions for programs with the virtual clock: `load clock`. CLOCK_MACHINE lists the costs of work (tests/clock/*.c); figures
+# are exact.
 load ../helper
 bats_require_minimum_version 1.5.0
 export OMP_NUM_THREADS=1
@@ -10,12 +11,12 @@ setup() {
   unset CLOCK_MACHINE
 }
 
-# clocked RANKS PROGRAM [ARGUMENT]...: runs it with `--json d.json` and expects exit code 0.
+# clocked RANKS PROGRAM [ARGUMENT]...: runs the program with `--json d.json`; it must exit with 0.
 clocked() {
   clocked_to 0 "$@"
 }
 
-# clocked_to STATUS RANKS PROGRAM OPTION...: the same, of a run with that exit status.
+# clocked_to STATUS RANKS PROGRAM OPTION...: like clocked, but the program must exit with STATUS.
 clocked_to() {
   local wanted=$1 ranks=$2 program=$3
   shift 3
@@ -23,7 +24,7 @@ clocked_to() {
   expect_status "$wanted"
 }
 
-# report_has LINE...: the report has each of them.
+# report_has LINE...: the report must contain each LINE.
 report_has() {
   local line
   for line; do
@@ -31,8 +32,8 @@ report_has() {
   done
 }
 
-# figures: d.json has the values that stand on standard input, a line each: an expression over the document `d`, then, behind " = ",
-# what it must be, to nine digits.
+# figures: checks d.json by the lines of standard input, EXPRESSION = VALUE. The expression is about the document `d`; numbers
+# must agree to nine digits.
 figures() {
   "$PYTHON" -IS /dev/fd/3 3<<'PY'
 import json, sys

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock, and the device whose work moves it: copies, packing, and links between devices. */
+/* The virtual clock, and the null device's copies, packing and links, which advance it. */
 #include "clock.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@ double clock_hidden;
 
 /* ---- the machine ---- */
 
-/* 20 GB/s of memory, blocks 5 ms apart. Exchanges are short: where no sweep hides them, the program
- * cannot distinguish them from computing. */
+/* Costs of a usual machine: 20 GB/s of memory, blocks 5 ms apart. Exchanges are so short that the
+ * program cannot distinguish them from computation if no sweep hides them. */
 static const char usual[] = "sweep=2.8 ceiling=2.744 block=5000000 noise=0.003 product=4 post=10 peer=0.005 "
                             "link=0.05 reduce=1000";
 
@@ -37,7 +37,7 @@ static const char *word_find(const char *words, const char *word)
   return NULL;
 }
 
-/* NAN where the machine has no such word. */
+/* Returns the value of a word in CLOCK_MACHINE, or NAN if the machine does not have it. */
 static double word_read(const char *name)
 {
   char own[64], all[64];
@@ -73,7 +73,7 @@ int64_t clock_now(void)
   return now;
 }
 
-/* The word `stop` is when the user loses patience. */
+/* The word `stop` is the time in ns at which the program gets SIGTERM, as by an impatient user. */
 void clock_spend(double nanoseconds)
 {
   const double stop = clock_word("stop", 0);
@@ -82,7 +82,7 @@ void clock_spend(double nanoseconds)
   if (stop > 0 && (double)before < stop && (double)now >= stop) raise(SIGTERM);
 }
 
-/* By how much work and copies differ from their cost, with a period of eleven. */
+/* Returns by which factor work and copies differ from their cost; its period is eleven calls. */
 static double unsteady(void)
 {
   static const int shares[] = {0, 3, -1, 2, -5, 1, 4, -3, 6, -2, 5};
@@ -100,8 +100,8 @@ void clock_expect(int64_t time)
   if (time < expected) expected = time;
 }
 
-/* This clock knows no cores, and nothing is read from the kernel: the word is the share of the time
- * that a rank waits for a core. */
+/* The word `starved` is the share of the time that a rank waits for a core. It replaces the
+ * kernel's statistics, because this clock has no cores. */
 void *__wrap_starvation_begin(void);
 void *__wrap_starvation_begin(void)
 {
@@ -137,7 +137,7 @@ int __wrap_sched_yield(void)
   return __real_sched_yield();
 }
 
-/* ---- copies of the CPU's device layer, which the null backend forwards to ---- */
+/* ---- copies by the CPU's device layer, to which the null backend forwards ---- */
 
 extern const struct gpu_backend __real_gpu_backend_cpu;
 struct gpu_backend __wrap_gpu_backend_cpu;

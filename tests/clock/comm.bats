@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# comm-gpu by the virtual clock: each path's latency and bandwidth are those of the machine.
+# comm-gpu with the virtual clock: each path has the simulated machine's latency and bandwidth.
 load clock
 
 setup_file() {
@@ -51,7 +51,7 @@ FIGURES
 FIGURES
 }
 
-# MPI takes what a wire of 3 ns a byte does; slow copies in are worth chunks, fast ones are not.
+# MPI takes 3 ns per byte. Chunks pay off only if copies to the device are slow.
 @test "stages sum to the exchange; of four chunks, which slow copies are worth, the last alone counts as copied in" {
   clocked 2 comm-gpu -b null --samples 3 --min 1M --max 1M --parts pairs -x staged
   figures <<'FIGURES'
@@ -75,5 +75,5 @@ FIGURES
   report_has "by MPI, because: no memory is shared; in chunks of 64 KiB"
   clocked 2 himeno-gpu -b null -s 4x66x258 -n 2 -x staged -p 2x1x1
   report_has "by MPI, because: by the clock"
-  [[ $output != *chunk* && $output != *whole* ]] # too short to be tried
+  [[ $output != *chunk* && $output != *whole* ]] # the message is too short for a trial of chunks
 }

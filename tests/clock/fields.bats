@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Every field of every program's documents by the virtual clock, against the tables of tests/clock/fields. A new field is a row there.
+# Every field of the programs' documents with the virtual clock agrees with the tables of tests/clock/fields. A new field needs a
+# row.
 load clock
 
 links="pack=0.5 unpack=0.25 copy=1000 in=0.25 out=0.125 peer=0.0625 latency=2000 link=3 reduce=5000 barrier=4000"
@@ -11,14 +12,14 @@ setup() {
   export HIMENO_SYSFS=$PWD/sysfs HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so HIMENO_NULL_DEVICES=4
 }
 
-# agrees PROGRAM TABLE...: d.json has what the tables list, and nothing else.
+# agrees PROGRAM TABLE...: d.json must have the fields that the tables list, and no others.
 agrees() {
   local program=$1
   shift
   "$PYTHON" -B "$top_srcdir/tests/clock/fields.py" "$top_builddir/tests/clock/$program" d.json "${@/#/$top_srcdir/tests/clock/fields/}"
 }
 
-# declared SCHEMA PROGRAM [OPTION]: each leaf of the schema has a value in a table that is named after it.
+# declared SCHEMA PROGRAM [OPTION]: each field that the schema declares must have a value in a table named SCHEMA.*.
 declared() {
   "$top_builddir/$2" "${@:3}" --schema >schema.json
   "$PYTHON" -B "$top_srcdir/tests/clock/fields.py" --schema schema.json "$top_srcdir"/tests/clock/fields/{hardware,frame,"$1".*}
@@ -43,7 +44,7 @@ broken@0=1 link_replays-late@0=9 link_recoveries-late@2=8 xid-late@0=48 bits=512
   export CLOCK_MACHINE="sweep=10 sweep@1=13 ceiling=7 jitter=0.01 $links"
   clocked_to 5 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 0.03 --array-pad 256 --accept policy.json
   agrees himeno-gpu result.accept
-  # himeno-judge: the same document, judged by another policy.
+  # himeno-judge must write the same document after judging it by another policy.
   mv d.json run.json
   echo '{"efficiency_min": 0.5}' >policy.json
   run "$judge" run.json --policy policy.json --json d.json
@@ -124,7 +125,7 @@ xid-late@1=48"
   local gpu=sysfs/devices/pci0000:0d/0000:0d:01.0/0000:0e:00.0/0000:0f:00.0
   mkdir "$gpu/0000:10:00.0/iommu_group"
   echo DMA-FQ >"$gpu/0000:10:00.0/iommu_group/type"
-  # Of 512 bytes, capability 1 at 256 and at 320 capability 13, whose control word has bit 2.
+  # Capability 1 is at byte 256 of 512, and 13 at byte 320, with bit 2 in its control word.
   { head -c 256 /dev/zero && printf '\1\0\1\24' && head -c 60 /dev/zero && printf '\15\0\1\0\37\0\35\0' && head -c 184 /dev/zero; } >"$gpu/config"
   HIMENO_NULL_PEER=get HIMENO_NULL_RANK=1 CLOCK_MACHINE=$links clocked 2 comm-gpu -b null --samples 3 --step 16 --max 16K --parts peers,collectives
   agrees comm-gpu comm.peers

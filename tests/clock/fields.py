@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Documents against the tables of tests/clock/fields. `fields.py PROGRAM DOCUMENT TABLE...`
-compares every field, `fields.py --schema SCHEMA hardware TABLE...` finds the declared fields of
-which no table has a value.
+"""Compares documents with the tables of tests/clock/fields. `fields.py PROGRAM DOCUMENT TABLE...`
+compares every field; `fields.py --schema SCHEMA hardware TABLE...` lists the declared fields that
+have no value in a table.
 
-A row is PATH<tab>LITERAL[<tab>= FORMULA]. A path is as in the schema; `[]` lists the values of all
-elements, "absent" where one lacks the field. A formula says how the literal follows from the
-simulated machine: it is evaluated from rows `let NAME<tab>EXPRESSION` and other literals
-(`row(PATH)`), knows nothing of the document, and must equal the literal. A literal @NAME is a fact
-of this host or build, which is asked of the system. A table with rows `part<tab>PATH` is of these
-parts of the document alone. `hardware` names fields that need what the simulated machine has not,
-and their test."""
+A row is PATH<tab>LITERAL[<tab>= FORMULA]. A path is as in the schema; `[]` stands for all elements
+of a list, and the literal lists their values, "absent" for an element without the field. The
+formula computes the literal from the simulated machine: from rows `let NAME<tab>EXPRESSION` and
+other literals (`row(PATH)`), but not from the document. It must equal the literal. A literal @NAME
+is a fact about this host or build, which the test asks the system for. A table with rows
+`part<tab>PATH` covers only these parts of the document. `hardware` lists fields that the simulated
+machine cannot have, with the test of each."""
 
 import calendar
 import json
@@ -40,8 +40,8 @@ def near(a, b):
 
 
 def leaves(value, path):
-    """Paths of a value and of all in it that is neither object nor list, with what is there; None
-    of an empty one."""
+    """Yield (path, value) of each value in `value` that is neither object nor list. An empty object
+    or list has the value None."""
     if isinstance(value, dict) and value:
         for key, one in value.items():
             yield from leaves(one, f"{path}.{key}" if path else key)
@@ -65,7 +65,7 @@ def take(document, steps):
 
 
 def row_leaves(path, literal):
-    """The same of a row: what each `[]` of its path lists."""
+    """Yield (path, value) of a row's literal, whose path has a list per `[]`."""
     ones = [literal]
     for _ in range(path.count("[]")):
         ones = [one for listed in ones if isinstance(listed, list) for one in listed]
@@ -82,7 +82,7 @@ def proc(path, key):
 
 
 def caches():
-    """KiB of the data caches of the first core."""
+    """Return the sizes in KiB of the data caches of the first core."""
     folders = [
         one
         for one in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")
@@ -92,7 +92,7 @@ def caches():
 
 
 def fact(name, document, program):
-    """What the system says, or None if the document's own value is what it may be."""
+    """Return what the system reports, or None if the document's own value is acceptable."""
     names, ranks = os.uname(), document.get("ranks", [])
     allowed, each = os.sched_getaffinity(0), [cores(one["cpus"]) for one in ranks if one["cpus"]]
     if name == "compiler":
@@ -211,7 +211,7 @@ class Tables:
 
 
 def declared(whole, schema, path=""):
-    """Patterns of the leaves of a schema."""
+    """Yield the paths of the schema's leaves."""
     schema = whole["$defs"][schema["$ref"].split("/")[-1]] if "$ref" in schema else schema
     if "properties" in schema:
         for key, one in schema["properties"].items():
@@ -225,8 +225,8 @@ def declared(whole, schema, path=""):
 
 
 def unchecked(schema, paths):
-    """Declared leaves of which no table has a value, less those of `hardware`, and what this has in
-    vain."""
+    """Yield the leaves that no table has a value for, except those in `hardware`, and entries of
+    `hardware` that have one."""
     hardware, *paths = map(pathlib.Path, paths)
     name = paths[-1].name.partition(".")[0]
     excused = [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# gemm-gpu by the virtual clock. A multiplication and addition takes 4 ns: 0.5 GFLOPS per device, of
-# a peak of 8.
+# gemm-gpu with the virtual clock. A multiplication and an addition take 4 ns together, so a device
+# has 0.5 GFLOPS of a peak of 8.
 load clock
 
 @test "a block has as many short products as fill --block, and the document holds it" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Products by the virtual clock: nanoseconds a multiplication and addition of a `product`. The null
- * device gets a known peak. */
+/* Matrix products with the virtual clock. The word `product`: nanoseconds per multiply-add. The
+ * null device gets a known peak. */
 #include "clock.h"
 #include "gemm/kernels/kernels.h"
 
@@ -11,7 +11,7 @@ extern const struct gemm_kernel __real_gemm_cpu_naive;
 struct gemm_kernel __wrap_gemm_cpu_naive;
 static struct gemm_ops ops;
 
-/* Products differ by `jitter` with a period of five, as blocks of sweeps do. */
+/* The times of products vary by `jitter` with a period of five, like blocks of sweeps. */
 static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands)
 {
   static const int jitter[] = {0, 1, -1, 3, -2};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing and links by the virtual clock. A flag is raised in separate words, with the time at
- * which it can be seen; the neighbour that looks for it without success sets its own flag at that
- * time. */
+/* Packing and links with the virtual clock. The sender raises a flag in other words than usual, and
+ * adds the time at which the neighbour may see it. At that time the neighbour's poll sets the usual
+ * flag itself. */
 #include <mpi.h>
 #include <stddef.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "comm/transports/linked.h"
 #include "comm/transports/prove.h"
 
-/* Floats in the message of pairs of ranks that try a transport. Only its time counts: its content
- * is never read. */
+/* Minimum number of floats in a message with which a pair of ranks tries a transport. Only its time
+ * counts; its contents are never read. */
 #define TRIED 1048576
 
 /* ---- packing ---- */
@@ -31,17 +31,17 @@ static status_t move(struct halo_packer_state *state, struct gpu_queue *queue, s
 
 /* ---- links ---- */
 
-/* Words of a flag, from its first: what is raised, and when it is seen, of even and of odd
- * exchanges. */
+/* Offsets of two fields from a flag's first word. RAISED: the raised flag. SEEN: the times at which
+ * it may be seen, for even and for odd exchanges. */
 enum { RAISED = 8, SEEN = 10 };
 
 static const struct halo_link_ops *link_ops;
-static const struct halo_link *last; /* until its flags have been seen */
+static const struct halo_link *last; /* the link whose flags have not been seen yet, or NULL */
 static uint64_t number;              /* of its exchange */
-static int proves;                   /* peer access, without the clock */
+static int proves;                   /* 1 while peer access is proved, without the clock */
 
-/* To `post` each message, and what a slow path adds. Beside the compute queue the next sweep hides
- * it. */
+/* Adds the time to `post` each message, and the extra time of a slow path. On a queue other than
+ * the compute queue, the next sweep hides that time. */
 static void paths_spend(const struct halo_link *link)
 {
   const struct linked_exchange *x =
@@ -93,7 +93,7 @@ static status_t push(struct gpu_queue *queue, const struct halo_link *link, stru
                          : link_ops->push(queue, &other, field, which, step);
 }
 
-/* It really waits until they are raised, or CLOCK_PATIENCE, and lets MPI go on. */
+/* Waits in real time for the flags, at most CLOCK_PATIENCE, and lets MPI make progress. */
 void clock_flags(void)
 {
   const double begin = PMPI_Wtime();
@@ -115,7 +115,7 @@ void clock_flags(void)
   if (!unseen) last = NULL;
 }
 
-/* A proof of peer access looks at memory at once: its flags are raised there. */
+/* The proof of peer access polls memory in real time, so its flags are raised at once. */
 status_t __real_peers_prove(const struct placement *placement, struct gpu_device *device,
                             const struct peer_proof **proofs, int *most);
 status_t __wrap_peers_prove(const struct placement *placement, struct gpu_device *device,
@@ -148,8 +148,8 @@ __attribute__((constructor)) static void packer_wrap(void)
   __wrap_halo_packer_null.move = move;
 }
 
-/* Messages have a clock, and memory that ranks share has none: it is shared by the word `shared`
- * only. */
+/* Only messages have a cost on this clock. Memory is therefore shared only with the word
+ * `shared`. */
 status_t __real_handover_open(struct handover *handover, const struct halo_context *context,
                               struct halo_reach reach[HALO_MESSAGES_MAX]);
 status_t __wrap_handover_open(struct handover *handover, const struct halo_context *context,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# himeno-gpu on several ranks by the virtual clock: halos by each transport, shared devices, weak scaling. The machine is that of
-# himeno.bats: XS has 55800 interior points; cut in two along i, a face has 1860.
+# himeno-gpu on several ranks with the virtual clock: halos by each transport, shared devices, weak scaling. The machine is that
+# of himeno.bats. XS has 55800 interior points; a cut along i has a face of 1860 points.
 load clock
 
 together="ceiling=7 pack=0.5 unpack=0.25 copy=1000 in=0.25 out=0.125 peer=0.0625 latency=2000 link=3 reduce=5000 barrier=4000"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# himeno-gpu by the virtual clock: every figure of whole runs, to the digit. A sweep takes 10 ns per
-# point unless a test says otherwise: 3.4 GFLOPS and 5.6 GB/s per device. XS has 55800 interior
-# points; cut in two along i, a face has 1860.
+# himeno-gpu with the virtual clock: the figures of whole runs are exact. A sweep takes 10 ns per
+# point unless a test sets another time: 3.4 GFLOPS and 5.6 GB/s per device. XS has 55800 interior
+# points; a cut along i has a face of 1860 points.
 load clock
 
 alone="sweep=10 ceiling=7 worn=1.142857142857142857"
@@ -221,7 +221,7 @@ FIGURES
   figures <<'FIGURES'
 d.result.blocks = 12
 FIGURES
-  # Time between blocks counts too: 0.2 s for each block of 0.56 s.
+  # The time between blocks counts too: 0.2 s in addition to 0.56 s per block.
   CLOCK_MACHINE="sweep=1000 ceiling=1000 jitter=0.2 fill=200000000"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.5 --accept policy.json
   figures <<'FIGURES'
@@ -284,7 +284,7 @@ FIGURES
 d.result.energy = {"joules_per_sweep": None, "gflops_per_watt": None, "idle_watts": None, "devices": 1, "note": "too short"}
 FIGURES
   report_has "energy     unknown: too short"
-  # The counter lags: it is not read before it includes all earlier sweeps.
+  # The energy counter lags. It is read only after it includes all earlier sweeps.
   CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 idle=100 load=500 step=20000000 poll=1000000 lag=100000000" clocked 1 himeno-gpu -b null -s XS -t 10
   figures <<'FIGURES'
 100 < d.result.energy.idle_watts < 105 = True
@@ -296,7 +296,7 @@ FIGURES
 d.result.energy.idle_watts = None
 abs(d.result.energy.joules_per_sweep / (1000 * 2.79e-3) - 1) < 0.02 = True
 FIGURES
-  # A rank whose counter is slower begins later, and has its ten seconds all the same.
+  # A rank whose counter changes rarely begins later, and still measures ten seconds.
   CLOCK_MACHINE="sweep=100 ceiling=7 fill=20000000 $power step@1=900000000" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -t 10
   figures <<'FIGURES'
 d.result.energy.note = ""
@@ -410,13 +410,13 @@ FIGURES
   clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --data dense -n 10 --verify full
   report_has "PASS: all results match the checksum that the CPUs computed"
   CLOCK_MACHINE="sweep=200000" clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --official
-  report_has "PASS: the rehearsal has" # of three sweeps, whatever they take
+  report_has "PASS: the rehearsal has" # of three sweeps, however long they take
   HIMENO_FLIP="p 5,6,7 22 2" run on 1 "$top_builddir/tests/clock/himeno-gpu" -b null -k reference -s 24x24x40 --data dense -n 10
   expect_status 4
   [[ $output == *"check block: "*" after 4 sweeps, must be "*"(reference value)"* ]]
 }
 
-# progress LINE...: standard error has these lines and no other.
+# progress LINE...: standard error must have these lines, and no others.
 progress() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
 
 @test "standard error shows progress from three seconds on: one rank of all, and none with --quiet" {
@@ -464,7 +464,7 @@ print("\n".join(part.rstrip(" ") for part in printed.decode().replace("\r\n", "\
 PY
   CLOCK_MACHINE="sweep=10000" run "$PYTHON" terminal.py "$top_builddir/tests/clock/himeno-gpu" -b null -s XS --block 10 -t 10 --accept --no-tune
   [[ $output == *"  finding devices"*"  about 12 s expected"*"  verifying, 6 s left"*"  timing, 10 s left"*"  timing, 1 s longer than expected, 1 block, 0.0034 GFLOPS"* ]] || { echo "$output"; return 1; }
-  # before the warning and the report the line was emptied
+  # The progress line is cleared before a warning, and before the report.
   [ "$(grep -B1 '^himeno-gpu: warning: --no-tune: ignored' <<<"$output" | head -n 1)" = "" ]
   [ "$(grep -B1 '^himeno-gpu [0-9]' <<<"$output" | head -n 1)" = "" ]
 }

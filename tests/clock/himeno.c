@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Himeno's kernels by the virtual clock. The words: nanoseconds per point of a `sweep`, per float
- * of a `ceiling` pass, per `fill`, `checksum` and start of a `block`; by how many times a `device`
- * is slower; the standard deviation of blocks as a share (`noise`), by the random numbers of a
- * `seed`; how many times longer sweeps take from the second `from` `to` another when `slow`; the
- * watts of an `idle` device, those that a `load` adds, and the energy counter's `step`, how long a
- * `poll` of it takes, and the time constant of the load's part in it (`lag`). */
+/* Himeno's kernels with the virtual clock. Words in nanoseconds: `sweep` per point, `ceiling` per
+ * float of a pass, `fill` and `checksum` per call, `block` per start of a block. Other words:
+ * `device`, the factor by which a device is slower; `noise`, the relative standard deviation of
+ * blocks, with the random numbers of a `seed`; `slow`, the factor of sweeps between the seconds
+ * `from` and `to`. Power: watts of an `idle` device, and those that a `load` adds. Energy counter,
+ * in nanoseconds: its `step`, the time that a `poll` takes, and the time constant of the load's
+ * part (`lag`). */
 #include <math.h>
 
 #include "clock.h"
@@ -18,7 +19,7 @@ struct himeno_kernel_set __wrap_himeno_kernels_cpu;
 static double floats;     /* of an array */
 static double swept;      /* nanoseconds in sweeps */
 static int filled;        /* with which data */
-static int blocks, begun; /* fields filled; 1 after a ceiling pass, 2 after a sweep behind it */
+static int blocks, begun; /* fields filled; begun: 1 after a ceiling pass, 2 after a sweep */
 
 static status_t open(struct gpu_device *device, const struct himeno_fields *fields,
                      const struct himeno_kernel *kernel, struct himeno_exec **exec)
@@ -39,8 +40,8 @@ static status_t fill(struct himeno_exec *exec, struct gpu_queue *queue, enum him
   return __real_himeno_kernels_cpu.fill(exec, queue, array, data);
 }
 
-/* Blocks differ by `jitter` with a period of five: whichever of them are timed, five in a row are
- * these. */
+/* Blocks vary by `jitter` with a period of five, so that any five consecutive blocks have these
+ * times. */
 static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
   static const int jitter[] = {0, 1, -1, 3, -2};
@@ -58,17 +59,17 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   return __real_himeno_kernels_cpu.sweep(exec, queue, sweep);
 }
 
-/* Memory is slower by `worn` once there was a sweep. */
+/* The ceiling is slower by the factor `worn` after a first sweep. */
 static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
 {
   if (begun == 0) begun = 1;
   clock_work("ceiling", floats * clock_word("device", 1) * (begun == 2 ? clock_word("worn", 1) : 1) *
                             (filled == HIMENO_DENSE ? clock_word("dense", 1) : 1));
-  static unsigned passes; /* few are real, so that a field is spoiled as by all of them */
+  static unsigned passes; /* only every 16th pass runs: enough to spoil a field */
   return passes++ % 16 ? STATUS_OK : __real_himeno_kernels_cpu.ceiling(exec, queue);
 }
 
-/* Sweep time that the counter shows so far, delayed by `lag`; none at the first poll. */
+/* Returns the nanoseconds of sweeps that the counter includes; `lag` delays it, from 0 at first. */
 static double swept_seen(int64_t now)
 {
   static double seen;
@@ -80,7 +81,7 @@ static double swept_seen(int64_t now)
   return seen;
 }
 
-/* The counter changes once per `step`: it shows the value of the first poll in the step. */
+/* The energy counter changes once per `step`, to its value at the first poll in that step. */
 const char *__real_telemetry_joules(struct telemetry *telemetry, double *joules);
 const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules);
 const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules)

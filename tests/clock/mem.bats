@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# mem-gpu by the virtual clock: a byte that is read takes 1/64 ns, one that is written 3/64 ns, a floating-point operation 1/2 ns.
+# mem-gpu with the virtual clock: 1/64 ns per byte read, 3/64 ns per byte written, 1/2 ns per floating-point operation.
 load clock
 
 setup_file() { export CLOCK_MACHINE="read=0.015625 written=0.046875 flop=0.5 host=1048576"; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* mem-gpu's kernels on the CPU by the virtual clock. The words: nanoseconds a byte that is `read`
- * or `written`, a `flop`, a call of a loop over `host` memory. A hop takes 1, 8 or 80 ns, by where
- * its ring fits. */
+/* mem-gpu's CPU kernels with the virtual clock. Words in nanoseconds: `read` and `written` per
+ * byte, `flop` per operation, `host` per call of a loop over host memory. A hop in a ring takes 1,
+ * 8 or 80 ns, depending on the cache that the ring fits. */
 #include "clock.h"
 #include "tools/memory/kernels/mem_ops.h"
 
@@ -11,7 +11,7 @@
 extern const struct mem_ops __real_mem_ops_cpu;
 struct mem_ops __wrap_mem_ops_cpu;
 
-static int busy; /* in one of the kernels: its threads are not those of a loop over host memory */
+static int busy; /* 1 in a kernel, whose threads do not count as a loop over host memory */
 static uint64_t ring_bytes;
 
 static status_t copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)

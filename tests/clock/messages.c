@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* MPI by the virtual clock. A message carries, on a tag of its own, when it arrives; a collective
- * call ends when the last rank has entered it. A request is done once that time has come, and then
- * at once. A test of requests really waits until it knows, or CLOCK_PATIENCE: ranks send all of an
- * exchange before they ask for anything of it, so that only a rank that fails or hangs lets others
- * wait. */
+/* MPI with the virtual clock. A second message, with its own tag, has the arrival time of each
+ * message. A collective call ends when the last rank has entered it. A request completes at that
+ * time of the clock. A test of requests waits in real time until it knows the arrival time, for
+ * CLOCK_PATIENCE at most. Ranks send all messages of an exchange before they test requests, so only
+ * a rank that fails or hangs makes others wait so long. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 /* A pending request. */
 struct flight {
   MPI_Request request, stamp;
-  /* of a message, when it arrives; of a collective call, when the last rank entered it */
+  /* a message's arrival time, or the time when the last rank entered a collective call */
   int64_t at;
   int64_t mine, cost;
 };
@@ -25,7 +25,7 @@ struct flight {
 static struct flight flights[FLIGHTS_MAX];
 static int n_flights;
 
-/* Flights are never moved: MPI writes into them. */
+/* Returns a new flight. Flights never move, because MPI writes into them. */
 static struct flight *flight_add(int64_t cost)
 {
   int f = 0;
@@ -43,7 +43,7 @@ static struct flight *flight_find(MPI_Request request)
   return NULL;
 }
 
-/* Whether its time has come. */
+/* Returns 1 if the request's time has come. */
 static int has_come(MPI_Request request)
 {
   struct flight *flight = request == MPI_REQUEST_NULL ? NULL : flight_find(request);
@@ -88,8 +88,7 @@ double clock_path(MPI_Comm comm, int peer)
   return clock_word(word, 1);
 }
 
-/* A rank sends its messages one after the other. A slow path delays only the messages that take
- * it. */
+/* A rank sends one message after the other. A slow path delays only its own messages. */
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
               MPI_Request *request)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Scripts that process figures: a study of runs by the virtual clock. Rank 1 is slower by a quarter.
+# Scripts that process the figures of a study with the virtual clock. Rank 1 is slower by a quarter.
 load clock
 
 setup_file() {

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-# Times that the ordinary programs report, compared with this script's clock: none is slow, and none
-# ends early. Other load may lengthen only the untimed parts of a run. The test allows for those,
-# measured in a short run before, for one second of an idle machine, and for the time that the
-# processors were stopped.
+# Compares the times that programs without the virtual clock report with this script's clock: they
+# must neither end early nor be slow. Other load may lengthen only the untimed parts of a run. The
+# test allows for these parts (measured in a short run), for one second of an idle machine, and for
+# time in which the processors were stopped.
 load clock
 
-# lasts PROGRAM [ARGUMENT]...: seconds of the process; the document is in d.json.
+# lasts PROGRAM [ARGUMENT]...: prints the seconds of the process; its document is in d.json.
 lasts() {
   local begin=$EPOCHREALTIME
   "$@" --json d.json >/dev/null
   "$PYTHON" -c "print($EPOCHREALTIME - $begin)"
 }
 
-# holds PROGRAM SECONDS SHORT LONG: the program with the words SHORT ends soon, and with the words LONG after so many seconds.
+# holds PROGRAM SECONDS SHORT LONG: with the options LONG, the program must run for SECONDS more than with SHORT, with tolerance.
 holds() {
   local program=$top_builddir/$1 seconds=$2
   short=$(lasts "$program" $3)
@@ -23,7 +23,7 @@ holds() {
   "$PYTHON" -c "import sys; sys.exit(not $seconds <= $long <= $seconds + $short + $SLOWNESS + $stall)"
 }
 
-# between LOW EXPRESSION HIGH: of the document `d`.
+# between LOW EXPRESSION HIGH: the expression about the document `d` must be between LOW and HIGH.
 between() {
   "$PYTHON" -c "import json, sys
 d = json.load(open('d.json'))

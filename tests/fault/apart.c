@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between a program and MPI: ranks share memory only if SLURMD_NODENAME is the same, as on played
+/* Replaces an MPI function: ranks share memory only if SLURMD_NODENAME is the same, as on simulated
  * hosts. */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library, loaded before a program's own, that prints to standard output whenever libraries do:
- * in constructors, in MPI_Init and MPI_Finalize, at exit and in destructors. */
+/* A preloaded library that prints to standard output whenever a library could: in constructors, in
+ * MPI_Init and MPI_Finalize, at exit and in destructors. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-# A device that fails: whichever call it is, the run ends with the right exit code, one message, and nothing leaked (the
-# sanitizer builds run this too).
+# A device call fails: whichever call it is, the run ends with the right exit code and one message, and frees its memory (which
+# the sanitizer builds check).
 load ../helper
 bats_require_minimum_version 1.5.0
 
-# The ceiling kernel is launched a hundred times in a row: of those runs every 25th call will do.
+# stride: the step to the next call. The ceiling kernel is launched a hundred times; every 25th is
+# enough.
 stride() { [[ $text == *"launch ceiling"* ]] && echo 25 || echo 1; }
 
-# fails_well N COMMAND...: with the Nth device call failing, COMMAND ends with 3 or 7 and one message that names the call;
-# returns 1 when the run has fewer calls and passes.
+# fails_well N COMMAND...: if the Nth device call fails, COMMAND must end with 3 or 7 and one message with the call's name.
+# Returns 1 if the run has fewer calls, and passes.
 fails_well() {
   local n=$1 code=0
   shift
@@ -34,7 +35,8 @@ fails_well() {
   [ "$n" -gt 200 ]
 }
 
-# two_ranks TRANSPORT CALL...: the job ends with the failing rank's name and 3 or 7, at each call up to the one that no run has.
+# two_ranks TRANSPORT CALL...: if such a call fails on rank 1, the job ends with 3 or 7 and its name. The last CALL is after a
+# run's end.
 two_ranks() {
   local n transport=$1
   shift

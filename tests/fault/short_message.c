@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands between the program and MPI: rank 1's Nth message of more than a token
- * (SHORT_MESSAGE=N:FLOATS) has so many floats fewer, or more where FLOATS is negative. */
+/* Replaces MPI_Isend. SHORT_MESSAGE=N:FLOATS: rank 1's Nth message of more than one float is sent
+ * with FLOATS fewer floats, or more if FLOATS is negative. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

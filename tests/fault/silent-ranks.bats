@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-# A rank that stops answering, or dies, during a run: the job ends within the deadline, reports
-# which rank waits for which, and leaves no process.
+# A rank stops answering, or dies, during a run: the job must end within the deadline, report which
+# rank waits for which, and leave no process.
 load ../helper
 bats_require_minimum_version 1.5.0
 
 setup() { mark=$BATS_TEST_TMPDIR/json; }
 teardown() { [ -z "$(ranks)" ] || kill -KILL $(ranks); }
 
-# The processes of this test's job: their command lines have its folder.
+# ranks: prints the processes of this test's job, whose command lines have the test's folder.
 ranks() { pgrep -f "(himeno|comm|gemm)-gpu .*$mark" | while read -r pid; do grep -qz OMPI_COMM_WORLD_RANK= "/proc/$pid/environ" 2>/dev/null && echo "$pid"; done; }
 
-# pid_of RANK: the process of that rank.
+# pid_of RANK: prints the process of a rank.
 pid_of() {
   local pid
   for pid in $(ranks); do
@@ -19,8 +19,8 @@ pid_of() {
   return 1
 }
 
-# in_mid_run RANKS SIGNAL RANK PROGRAM OPTION...: signal_sent a while after all ranks have started, and where they say that they had not yet come to
-# their sweeps, once more after a longer while.
+# in_mid_run RANKS SIGNAL RANK PROGRAM OPTION...: calls signal_sent 1.5 s after the start of all ranks. If they had not reached
+# their sweeps, it repeats the run with 6 s.
 in_mid_run() {
   local lead
   for lead in 1.5 6; do
@@ -29,10 +29,10 @@ in_mid_run() {
   done
 }
 
-# signal_sent SECONDS RANKS SIGNAL RANK PROGRAM OPTION...: starts the job, sends the signal to the rank so long after all ranks are there (on an
-# idle machine), and
-# waits for the end. Sets code, text, spoken and gone: milliseconds from the signal to the program's line, and to the end; and stall, for how long
-# of these the processors stood still. The function after_stop, if there is one, is called then.
+# signal_sent SECONDS RANKS SIGNAL RANK PROGRAM OPTION...: starts the job, sends a signal to a rank SECONDS (of an idle machine)
+# after all ranks have started, and waits for the end. Sets code; text; spoken and gone, the milliseconds from the signal to the
+# program's line and to the end; and stall, for how many of these the processors stood still. Calls the function after_stop, if
+# there is one, after the signal.
 signal_sent() {
   local lead=$1 n=$2 signal=$3 victim=$4 job
   shift 4
@@ -53,7 +53,7 @@ signal_sent() {
   code=0
   wait "$job" || code=$?
   gone=$(($(now) - begin))
-  # The launcher does not wait for the program that stamps its lines: let that read the rest.
+  # Let the process that adds times read the remaining lines: the launcher does not wait for it.
   sleep 0.2
   stall=$(stalled)
   spoken=$(sed -n 's/^\([0-9]*\) [a-z]*-gpu: rank .*/\1/p' "$BATS_TEST_TMPDIR/out" | head -n 1)
@@ -64,8 +64,8 @@ signal_sent() {
 now() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }
 stamp() { local line; while read -r line; do echo "$(now) $line"; done; }
 
-# one_message PATTERN DEADLINE: exit code 6 and one line of the program's, which matches and stands within two seconds of the deadline, and no
-# rank is left three seconds later: of seconds of an idle machine, in which the processors went on.
+# one_message PATTERN DEADLINE: exit code 6 and one line that matches, within two seconds after the deadline; no rank is left
+# three seconds later. The limits are for an idle machine, without time in which the processors stood still.
 one_message() {
   echo "exit code $code, the line after $spoken ms, gone after $gone ms, stalled for $stall ms"
   echo "$text"
@@ -76,8 +76,8 @@ one_message() {
 }
 
 host=$(uname -n)
-# The expected wait once a neighbour RANK, at FACE, has stopped: for its halo, or for the next step
-# if the halo had left.
+# for_rank RANK FACE: prints a pattern of the wait for a stopped neighbour: for its halo or, if the
+# halo had left already, for the next step.
 for_rank() { echo "waits in sweep [0-9]+ for (rank $1 on host $host, halo of face $2|all ranks \\(the sum of gosa\\))"; }
 long=("$himeno" -n 1000000 --verify off) # one block
 

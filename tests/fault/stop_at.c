@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands between the program and MPI. A place is an MPI call with one call path of the program;
- * they are numbered as a rank comes to them first. With STOP_AT=RANK:PLACE that rank stops there,
- * and says so in the file STOP_NOTE: the host's clock, the place, the call. With STOP_AT=RANK:0 it
- * writes after each new place how many there are. */
+/* Replaces MPI functions to stop a rank. A place is an MPI call with one call path of the program;
+ * places are numbered in the order in which a rank reaches them first. With STOP_AT=RANK:PLACE the
+ * rank stops there, and writes the host's clock, the place and the call to the file STOP_NOTE. With
+ * STOP_AT=RANK:0 it writes the number of places so far at each new place. */
 #include <execinfo.h>
 #include <mpi.h>
 #include <signal.h>

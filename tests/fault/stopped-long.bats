@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Each rank stopped in each part of each program: the line is printed once, in time, and the job
-# ends.
+# Stops each rank in each part of each program: the line must be printed once, in time, and the job
+# must end.
 load ../helper
 
 stopped() {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Stops each rank in each part of a program, and holds what the others make of it against the
+"""Stops each rank in each part of a program, and compares the behaviour of the other ranks with the
 deadline.
 
-usage: stopped.py PROGRAM, in the test environment. STOPPED_PLACES: places a rank and mode of each
-program (default 8, spread over the run; all: each one)."""
+usage: stopped.py PROGRAM, in the test environment. STOPPED_PLACES: number of places per rank and
+mode of the program (default 8, spread over the run), or all."""
 
 import os
 import re
@@ -37,7 +37,7 @@ MODES = {
 
 
 def ranks_of(job):
-    """Processes of the job that are ranks."""
+    """Return the processes of the job that are ranks."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -99,7 +99,7 @@ class Run:
             os.kill(pid, signal.SIGKILL)
         self.process.wait()
         reader.join()
-        for _ in range(10):  # those that are being killed
+        for _ in range(10):  # ranks that were killed may take a moment
             self.left = ranks_of(self.job)
             if not self.left:
                 break
@@ -110,7 +110,7 @@ class Run:
             self.lines.append((time.monotonic(), line.rstrip("\n")))
 
     def end_asked(self):
-        """SIGTERM to all ranks once one has stopped."""
+        """Send SIGTERM to all ranks after one has stopped."""
         while self.process.poll() is None and not os.path.exists(self.note):
             time.sleep(0.02)
         for pid in ranks_of(self.job):
@@ -125,12 +125,12 @@ class Run:
 
 
 def fault(program, run, victim):
-    """What is wrong with the end of a run in which that rank stopped; None: nothing."""
+    """Return what is wrong with the end of a run in which the rank `victim` stopped, or None."""
     stopped = run.noted()[0]
     reports = [(clock, line) for clock, line in run.lines if re.match(rf"{program}: rank \d", line)]
     if run.code != 6 and not (
         run.code == 9 and os.environ["MPI_FLAVOUR"] == "mpich"
-    ):  # of whom its launcher killed
+    ):  # with MPICH, the launcher may kill the rank that reports
         return f"exit code {run.code}"
     if len(reports) != 1:
         return f"{len(reports)} lines"
@@ -149,7 +149,7 @@ def fault(program, run, victim):
 
 
 def chosen(places, victim):
-    """Numbers of places, spread over the run and shifted from rank to rank."""
+    """Return numbers of places that are spread over the run, and differ between ranks."""
     wanted = os.environ.get("STOPPED_PLACES", "8")
     if wanted == "all" or int(wanted) >= places:
         return range(1, places + 1)
@@ -187,7 +187,7 @@ def main():
                     name = (
                         f"{program} {' '.join(options)}: rank {victim} at place {place} of {places}"
                     )
-                    if not run.noted():  # its way was another one this time
+                    if not run.noted():  # this time the rank took another path
                         print(f"ok {cases} {name} # SKIP it never came there", flush=True)
                         continue
                     wrong = fault(program, run, victim)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands between a program and its environment: adds a line to the file that SWITCH_READS names,
- * with how often it asked for a HIMENO_*. */
+/* Replaces getenv: at the end of the program, adds a line to the file SWITCH_READS with the number
+ * of reads of variables HIMENO_*. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

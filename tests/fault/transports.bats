@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Halos that cannot take the requested transport, and halos that arrive changed.
+# Halos that cannot use the requested transport, and halos that arrive damaged.
 load ../helper
 
-# paths FILE: "0-1 p2p" and so on, each pair of neighbours once, and the reason where there is one.
+# paths FILE: prints each pair of neighbours once, as "0-1 p2p: REASON".
 paths() {
   "$PYTHON" - "$1" <<'END'
 import json, sys
@@ -25,7 +25,7 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
 2-3 staged: no peer access between the devices, on demand" ]
 }
 
-# handovers FILE: how each pair hands staged halos over, and why.
+# handovers FILE: prints how pairs hand over staged halos, and why.
 handovers() {
   "$PYTHON" - "$1" <<'END'
 import json, sys
@@ -61,7 +61,7 @@ END
   done
 }
 
-# with_little_shm COMMAND...: where /dev/shm has a page and none may be locked; what lies in it afterwards is printed.
+# with_little_shm COMMAND...: runs it with a page of /dev/shm and no lockable memory; prints what is left in /dev/shm.
 with_little_shm() {
   unshare -m true 2>/dev/null || skip "no mount namespace is allowed here"
   run unshare -m bash -c 'mount -t tmpfs -o size=4k tmpfs /dev/shm || exit 77
@@ -97,7 +97,7 @@ with_little_shm() {
   done
 }
 
-# steps FILE: where the proof of each pair ended.
+# steps FILE: prints at which step the proof of each pair ended.
 steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
 
 @test "peer access that lies: comm-gpu names the step that failed, proves the other pairs, and stages what it cannot trust" {
@@ -166,7 +166,7 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
   run on 2 "$top_builddir/tests/mpi/silent" null staged sleep
   expect_status 6
   [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, halo of face i+, for over 2 s; also rank 1 on host $host computes"* ]]
-  # Two seconds, and less than two for who speaks.
+  # The deadline is two seconds; a rank reports within two more.
   [[ $output =~ after\ ([0-9]+)\.([0-9])\ s ]]
   local after=$((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] * 100)) stall
   stall=$(stalled)
@@ -221,7 +221,8 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
   expect_status 0
 }
 
-# short NTH FLOATS PROGRAM...: that message of rank 1 has so many floats fewer. The job ends with exit code 4 and one line, which names the sender.
+# short NTH FLOATS PROGRAM...: rank 1's message NTH lacks FLOATS floats. The job must end with 4 and one line that names the
+# sender.
 short() {
   local nth=$1 fewer=$2 host begin seconds
   host=$(uname -n)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief A fuzz target, as libFuzzer calls it (scripts/fuzz), and as tests/fuzz/replay.c does over
- * what was found. */
+/** \file \brief The interface of a fuzz target, which libFuzzer (scripts/fuzz) calls, and
+ * tests/fuzz/replay.c for the stored inputs. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
@@ -11,7 +10,7 @@
 /** Name of the target's corpus: tests/fuzz/NAME.tar. */
 extern const char fuzz_corpus[];
 
-/** \brief Ends the program by abort() where a promise is broken; returns 0. */
+/** \brief Runs the target on an input. Returns 0; calls abort() if a contract is broken. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 #endif

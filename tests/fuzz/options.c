@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Any words as a command line of himeno-gpu, a word a line: it is read or refused with a
- * message. */
+/** \file \brief Input: any words, one per line, as a command line of himeno-gpu. It must be
+ * accepted, or refused with a message. */
 #include <string.h>
 
 #include "himeno/config/cmdline.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Any bytes as a policy: it is read or refused with a message, and a name is a
- * text. */
+/** \file \brief Input: any bytes as a policy. It must be accepted, or refused with a message; its
+ * name must be a text. */
 #include <string.h>
 
 #include "judge/policy.h"

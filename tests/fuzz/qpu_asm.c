@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Any text into the assembler: it assembles or is refused with a message. Each assembled
- * instruction has a text. */
+/** \file \brief Input: any text as a QPU program. It must be assembled, or refused with a message.
+ * Each assembled instruction must have a text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
   memcpy(text, bytes, n);
   text[n] = 0;
   log_hold(1);
-  /* Files of the machine that it runs on would make runs differ. */
+  /* The program may not include files, because results would depend on the machine. */
   if (!strstr(text, "include")) {
     status_t status = qpu_assemble("fuzz", text, n % 2, &program);
     must(status == STATUS_OK || status == STATUS_USAGE, "neither right nor wrong");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Any words into the emulator: a run ends by itself, in a fault or in a hang, with a message
- * where it must have one, and touches nothing outside of its memory.
+/** \file \brief Input: any words as a QPU program. The emulator must end by itself, report each
+ * fault or hang, and write only to allocated memory.
  *
- * An input is a byte of set-up, a byte with the number of instructions, these, and the words of the
- * one allocation that uniforms are read from and that programs write to: it lies at 0x20002000. */
+ * An input is a set-up byte, a byte with the number of instructions, the instructions, and the
+ * words of the one allocation for data, which is at 0x20002000. Uniforms are read from it, and
+ * programs write to it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief For targets that read text: an input as a string of exactly its size, and what a reader
- * promises of its messages. */
+/** \file \brief For targets that read text: passes an input as a string of exactly its size, and
+ * checks the reader's messages. */
 #ifndef TESTS_FUZZ_READER_H
 #define TESTS_FUZZ_READER_H
 
@@ -19,7 +18,8 @@ static inline void fuzz_must(int holds, const char *promise)
   abort();
 }
 
-/** \brief A copy with an end; messages are held from here on. */
+/** \brief Returns a copy that ends with 0, for fuzz_text_end(). Messages are held back until
+ * then. */
 static inline char *fuzz_text_begin(const uint8_t *bytes, size_t n)
 {
   char *text = malloc(n + 1);
@@ -37,7 +37,7 @@ static inline void fuzz_text_end(char *text)
   free(text);
 }
 
-/** \brief Right without a message, or wrong input with one. */
+/** \brief Checks that correct input has no message, and that wrong input has one. */
 static inline void fuzz_verdict(status_t status)
 {
   fuzz_must(status == STATUS_OK || status == STATUS_USAGE, "neither right nor wrong");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Runs a fuzz target over its corpus, without a fuzzer: an input that once failed must not
- * fail again. The corpus is an archive in the format of POSIX ustar. */
+/** \file \brief Runs a fuzz target on its stored inputs, without a fuzzer: an input that failed
+ * once must not fail again. The inputs are in an archive in POSIX ustar format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #define INPUT_BYTES 65536
 #define TAR_BLOCK   512
 
-/** Header of a file in the archive; an empty name ends the archive. */
+/** Header of a file in the archive. An empty name marks the end. */
 struct tar_header {
   char name[100], mode[8], user[8], group[8], size[12], rest[TAR_BLOCK - 136];
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Any bytes as an earlier result, and as a document that is judged: it is read or refused
- * with a message, and what is read as a reference has a rate and a noise. */
+/** \file \brief Input: any bytes as a reference result, and as a document to judge. They must be
+ * accepted, or refused with a message. An accepted reference must have a rate and a noise. */
 #include "judge/judge.h"
 #include "tests/fuzz/reader.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Any text as a size, a cut or a duration: it is read or refused with a message, and what is
- * read is within its limits. */
+/** \file \brief Input: any text as a size, a process grid or a duration. It must be accepted with
+ * values within their limits, or refused with a message. */
 #include <string.h>
 
 #include "base/values.h"
