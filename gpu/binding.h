@@ -47,7 +47,7 @@ status_t binding_assign_devices(hwloc_topology_t topology, struct binding_rank *
 
 /** \brief Sets the cores of every rank of one host by \a policy. BINDING_SHARE divides the cores of
  * each NUMA node among the ranks whose device is near it, and the remaining cores among the other
- * ranks. If any of them would have no core of its own, it divides all cores evenly. */
+ * ranks. If a rank would have no core of its own, it divides all cores evenly. */
 status_t binding_assign_cpus(hwloc_topology_t topology, enum binding_policy policy,
                              struct binding_rank *ranks, int n);
 

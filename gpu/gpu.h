@@ -95,8 +95,8 @@ enum gpu_memory {
   GPU_MEMORY_CUDA    /**< libraries with CUDA support can use it */
 };
 
-/** Alignment of a part of memory. OpenCL's CL_DEVICE_MEM_BASE_ADDR_ALIGN is 4096 bits on NVIDIA's
- * driver, the largest known value. */
+/** Alignment of the start of a part (gpu_part), in bytes. OpenCL's CL_DEVICE_MEM_BASE_ADDR_ALIGN is
+ * 4096 bits on NVIDIA's driver, the largest known value. */
 #define GPU_PART_BYTES 512
 
 /** The vendor whose GPUs a backend serves best. */
@@ -398,7 +398,7 @@ static inline status_t gpu_copy(struct gpu_queue *queue, struct gpu_mem to, size
   return gpu_called(
       (gpu_calls = 1, queue->device->backend->sharing.copy(queue, to, to_offset, from, from_offset, bytes)));
 }
-/** \brief Creates a part; without parts, the part is an address within \a whole. */
+/** \brief Creates a part. If the backend has no parts, the part is an address within \a whole. */
 static inline status_t gpu_part(struct gpu_device *device, struct gpu_mem whole, size_t offset, size_t bytes,
                                 struct gpu_mem *part)
 {

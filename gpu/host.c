@@ -113,7 +113,7 @@ static void apply_group(const struct group_files *files, const char *folder, str
               *name ? name : "/");
 }
 
-/** Applies the limits of a group and of all its parents, because they bind the group too. */
+/** Applies the limits of a group and of all its parents, because they apply to the group, too. */
 static void apply_groups(const struct group_files *files, const char *group, struct host_memory *memory)
 {
   char folder[PATH_BYTES];

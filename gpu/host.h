@@ -26,7 +26,7 @@ struct host_memory {
 #define HOST_SMALL_BYTES ((size_t)1 << 20)
 
 /** \brief Reads /proc/meminfo, the limits of the process's control group (versions 1 and 2) and its
- * parents, and the process's own (RLIMIT_AS and RLIMIT_DATA). */
+ * parents, and the process's own limits (RLIMIT_AS and RLIMIT_DATA). */
 void host_memory_read(struct host_memory *memory);
 
 /** \brief Returns the limit with the smallest available memory. */
@@ -35,7 +35,7 @@ const struct host_limit *host_memory_least(const struct host_memory *memory);
 /** \brief Returns the root of sysfs: /sys, or the folder in HIMENO_SYSFS. */
 const char *host_sysfs(void);
 
-/** \brief Reads the first line of a small file, without its end; "" and 0 if there is none. */
+/** \brief Reads the first line of a small file, without its end. Returns 0 if there is none. */
 int host_read_line(const char *path, char *line, int size);
 
 /** \brief Writes an identifier of the host, "CPU-" and 16 hex digits. It is equal for all processes

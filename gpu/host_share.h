@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Unnamed memory that processes of one host share, for backends in host memory. */
+ * \brief Unnamed host memory that processes of one host share, for backends that use it. */
 #ifndef GPU_HOST_SHARE_H
 #define GPU_HOST_SHARE_H
 

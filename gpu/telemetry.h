@@ -14,7 +14,7 @@
 /** The value of every field that is unknown. */
 #define TELEMETRY_UNKNOWN (-1)
 
-/** Reasons for reduced clocks, with NVML's values. Idle clocks are not reported. */
+/** Reasons for reduced clocks, with NVML's values. NVML's reason "idle" is never reported. */
 enum telemetry_throttle {
   THROTTLE_APPLICATION_CLOCKS = 0x2,
   THROTTLE_POWER_CAP = 0x4,
@@ -75,7 +75,7 @@ struct telemetry_state {
 double telemetry_peak_bytes(const struct telemetry_state *state);
 double telemetry_peak_flops(const struct telemetry_state *state);
 
-/** Indices of the facts of a state; a change during a run is significant. */
+/** Indices of the values of a state whose change during a run is significant. */
 enum telemetry_fact {
   FACT_CORRECTED,
   FACT_UNCORRECTED,
@@ -111,7 +111,7 @@ struct telemetry;
 struct telemetry *telemetry_open(const char *pci);
 void telemetry_close(struct telemetry *telemetry);
 
-/** \brief Names of the sources; telemetry_source returns that of the one that answers, or "". */
+/** \brief Names of all sources. telemetry_source returns the source that answers, or "". */
 extern const char *const telemetry_sources[2];
 const char *telemetry_source(const struct telemetry *telemetry);
 

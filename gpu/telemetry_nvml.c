@@ -40,7 +40,7 @@ struct nvml_memory {
   unsigned long long total, free, used;
 };
 
-/* Layout of versions 2 and 3 of the process functions. */
+/* Layout of an entry that the process functions list, versions 2 and 3. */
 struct process {
   unsigned id;
   unsigned long long bytes; /* memory used; all ones if unknown */
@@ -216,7 +216,7 @@ int nvml_joules(const struct nvml *n, double *joules)
   return 1;
 }
 
-/* Adds a process to the largest users, in descending order. One that is listed as several kinds
+/* Adds a process to the largest users, in descending order. A process that is listed several times
  * counts once. */
 static void holder_add(struct telemetry_memory *memory, const struct process *process)
 {
@@ -271,7 +271,7 @@ void nvml_sent(const struct nvml *n, struct telemetry_sent *sent)
   read_field(n, NVML_FIELD_PCIE_BYTES, 0, 1, &sent->pcie);
 }
 
-/* Reads nothing for a MIG instance: it has part of the widths, which NVML does not report. */
+/* Reads nothing for a MIG instance, because NVML does not report its part of bus and lanes. */
 static void read_widths(const struct nvml *n, struct telemetry_state *state)
 {
   unsigned divided, pending;

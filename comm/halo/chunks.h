@@ -31,8 +31,8 @@ struct halo_cutting {
   int alone;    /**< 1: pieces of this message contain no chunks of other messages */
 };
 
-/** \brief Divides each message of a plan as its entry in \a cutting says: the boxes to receive if
- * \a receive is 1, otherwise those to send. Chunks of messages with `alone` come first. */
+/** \brief Divides the messages of a plan, each by its entry in \a cutting: the boxes to receive if
+ * \a receive is 1, otherwise the boxes to send. Chunks of messages with `alone` come first. */
 status_t halo_chunks_create(struct halo_chunks *chunks, const struct halo_plan *plan, int receive,
                             const struct halo_cutting cutting[HALO_MESSAGES_MAX]);
 

@@ -55,7 +55,8 @@ status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
                       const struct decomp_rules *rules);
 
 /** \brief Sets \a procs to \a wanted, or to a chosen decomposition if wanted[0] is 0, and \a global
- * to the whole grid. \a extent and the errors are those of decomp_choose and decomp_check. */
+ * to the whole grid. \a extent is the whole grid, or the grid per rank if \a weak is 1. Errors are
+ * those of decomp_choose and decomp_check. */
 status_t decomp_cut(int ranks, const int64_t extent[3], int weak, const struct decomp_rules *rules,
                     const int wanted[3], int procs[3], int64_t global[3]);
 
@@ -66,7 +67,7 @@ void decomp_init(struct decomp *decomp, const int64_t global[3], const int procs
  * if \a dir leaves the grid. */
 int decomp_neighbour(const struct decomp *decomp, const int dir[3]);
 
-/** Shape of a rank's local array. Element (i, j, k) is float i·plane + j·pitch + k of it. */
+/** Shape of a rank's local array. Element (i, j, k) has index i·plane + j·pitch + k. */
 struct layout {
   int64_t origin[3]; /**< global index of local (0, 0, 0) */
   int64_t extent[3]; /**< points per dimension, including halo and fixed layers */

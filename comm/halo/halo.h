@@ -29,7 +29,7 @@ struct halo_plan {
   int depth;
   int n;
   struct halo_message messages[HALO_MESSAGES_MAX];
-  int64_t floats, recv_floats; /**< sizes of the send and of the receive buffer */
+  int64_t floats, recv_floats; /**< sizes of the send and of the receive buffer, in floats */
 };
 
 /** \brief Plans the messages of one rank for a halo of \a depth layers. */
@@ -55,8 +55,8 @@ struct halo_cut {
 };
 
 /** \brief Divides the owned box into one slab per side with a neighbour, and the inner box. Slabs
- * have the plan's depth; along j they have \a rows if that is more and the inner box keeps as
- * many. */
+ * have the plan's depth. Along j they have \a rows if that is more and the inner box keeps at least
+ * \a rows. */
 void halo_cut_init(struct halo_cut *cut, const struct halo_plan *plan, const struct layout *layout, int rows);
 
 /** \brief Returns 1 if a halo of \a depth layers has points in direction \a dir. */

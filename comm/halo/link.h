@@ -67,7 +67,7 @@ struct halo_link {
 
 /** Device operations on a link; asynchronous if the backend has queues. */
 struct halo_link_ops {
-  /** \brief Returns 1 if additions to memory of the device \a uuid are atomic. NULL: always. */
+  /** \brief Returns 1 if additions to memory of device \a uuid are atomic; NULL if all are. */
   int (*adds)(struct gpu_device *device, const char *uuid);
   /** \brief Stores the faces of \a field into field `which` of the neighbours, then sets the flags
    * to base + \a step. */

@@ -15,7 +15,7 @@ SWITCH("HIMENO_HALO_CORRUPT", TEST, OWN, PAIR("RANK:NUMBER, as 1:2 is"),
 
 /* The messages that one transport carries. */
 struct route_part {
-  /* the part's transport; NULL: no message needs this part */
+  /* transport of these messages; NULL if the part is not open */
   const struct halo_transport *transport;
   struct halo_plan plan;
   struct halo_exchange *exchange;

@@ -51,8 +51,8 @@ status_t halo_route_progress(struct halo_route *route);
 status_t halo_route_finish(struct halo_route *route, struct gpu_event **arrived);
 status_t halo_route_times(struct halo_route *route, struct halo_times *times);
 
-/** \brief Blocks the host until \a event has passed, and serves the watchdog meanwhile. STATUS_HANG
- * if the device found that a neighbour is silent. */
+/** \brief Blocks the host until \a event has passed, and serves the watchdog meanwhile. Returns
+ * STATUS_HANG if the device found that a neighbour is silent. */
 status_t halo_route_await(struct halo_route *route, struct gpu_event *event);
 
 /** \brief Blocks the host until \a queue is empty; otherwise like halo_route_await. */

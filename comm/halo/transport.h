@@ -100,7 +100,7 @@ struct halo_transport {
    * the reason. NULL if the transport hands over all messages in the same manner. */
   const char *(*handover)(const struct halo_exchange *exchange, int m, const char **why);
   /** Whether `-x auto` tries the transport. HALO_TRIAL_SLOW: its setup takes seconds, so it is
-   * skipped if kernels can store into the memory of all neighbours, which was always faster. */
+   * skipped if kernels can store into all neighbours' memory: such stores were always faster. */
   enum { HALO_NO_TRIAL, HALO_TRIAL, HALO_TRIAL_SLOW } trial;
   /** \brief Allocates memory for fields that neighbours or a library must access; `free` frees it.
    * Not collective. If NULL, gpu_alloc and gpu_free are used. */
@@ -132,7 +132,7 @@ extern const struct halo_transport *const halo_transports[];
 
 const struct halo_transport *halo_transport_find(const char *name);
 
-/** \brief Documents a transport's `memory` and `mover`; both are absent for other names. */
+/** \brief Documents `memory` and `mover` of the transport \a used, if there is such a transport. */
 void halo_transport_document(struct doc *d, const char *used);
 
 /** \brief Returns STATUS_USAGE if no transport has that name; the error suggests a similar one. */

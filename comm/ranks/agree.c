@@ -20,7 +20,7 @@
 #define PATIENCE    0.5 /* seconds after which a failed rank notifies the others */
 
 struct verdict {
-  int status, local; /* local: as log_held_local */
+  int status, local; /* local: 1 if the message must name the rank */
   char who[WHO_MAX];
   char text[TEXT_MAX];
 };
@@ -34,8 +34,8 @@ static void verdict_fill(struct verdict *verdict, status_t status)
   snprintf(verdict->text, sizeof verdict->text, "%s", log_held());
 }
 
-/* Prints the text of rank r, unless an earlier rank had the same. The names of ranks are left out
- * if all have the same text, except for a text about a single device. */
+/* Prints the text of rank r, unless an earlier rank had the same. Names the ranks that have it,
+ * unless all ranks do and it is not `local`. */
 static void print_once(const struct verdict *all, int n, int r)
 {
   int equal = 0, named = 0;

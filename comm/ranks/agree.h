@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Ranks agree on one verdict, and print each distinct message once. */
+ * \brief Ranks agree on one status, and print each distinct message once. */
 #ifndef COMM_RANKS_AGREE_H
 #define COMM_RANKS_AGREE_H
 

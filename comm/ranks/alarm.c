@@ -19,7 +19,7 @@
 
 #define MESSAGE_MAX   900
 #define REPORTERS_MAX 64  /* maximum number of ranks that receive reports as messages */
-#define OTHERS_NAMED  8   /* maximum number of further waits in the message */
+#define OTHERS_NAMED  8   /* maximum number of other ranks whose waits are printed */
 #define GRACE_HERE    0.3 /* seconds for reports to arrive in the table */
 #define GRACE         1.0 /* seconds for reports to arrive as messages */
 #define GRACE_QUIET   0.6 /* further seconds before a rank that receives no messages prints */
@@ -29,7 +29,7 @@
 #define LATE  (ALARM_SECOND * 3 / 5) /* age above which a heartbeat is overdue */
 /* maximum age of the last poll of a rank that counts as waiting */
 #define WAITING  (ALARM_SECOND / 2)
-#define STUCK    2.0 /* seconds in another wait before a rank confirms that to a failed rank */
+#define STUCK    2.0 /* seconds in another wait before a rank sends ALARM_STUCK */
 #define LAUNCHER 1.2 /* seconds from a launcher's SIGTERM to its SIGKILL */
 #define WORK     10  /* maximum time between two waits of a busy rank, in deadlines */
 /* MPI tag of reports, in MPI_COMM_WORLD */

@@ -28,7 +28,7 @@ enum alarm_kind {
 /** A rank's report to the others. */
 struct alarm_report {
   enum alarm_kind kind;
-  int failure; /**< number of the failure on the failed rank; unused for ALARM_LATE */
+  int failure; /**< number that the failed rank gave its failure; unused for ALARM_LATE */
   int rank;
   int device;    /**< 1: the rank has waited for its own device for half a deadline */
   int computing; /**< 1: the rank waits only for its own device, or for nothing */
@@ -76,7 +76,7 @@ struct alarm_snapshot {
 };
 
 struct alarm {
-  int rank, ranks; /**< ranks is 0 without a watch, and for a single rank */
+  int rank, ranks; /**< ranks is 0 before watch_open, and for a single rank */
   double seconds;
   char (*hosts)[ALARM_HOST_MAX];
   struct alarm_table *table; /**< the host's table; never NULL */
@@ -111,9 +111,9 @@ int alarm_others_work(const struct watch_wait *wait);
  * STATUS_HANG after the message is printed; the caller then ends the job. */
 status_t alarm_hang(const struct watch_wait *wait);
 
-/** \brief Returns how many seconds to wait after SIGTERM, because a launcher that sent it ends the
- * job by then; the rank that caused this has printed the reason. Returns 0 after that time: a user
- * sent the signal, and the run continues to its report. */
+/** \brief Returns the seconds left until a launcher that sent SIGTERM ends the job; the rank that
+ * caused this has printed the reason. Returns 0 later: a user sent the signal, and the run
+ * continues to its report. */
 double alarm_launcher_ends(void);
 
 /** \brief Receives reports of other ranks. Returns 1 if one reports a wait past its deadline. */

@@ -34,7 +34,7 @@ static status_t together_check(void)
       launcher.ranks, launcher.variable, mpi);
 }
 
-/* Checks first that ranks were started alike, because another build may use other messages. */
+/* Checks first that ranks were started alike, because other builds may use other formats. */
 static status_t ranks_meet(double seconds, const struct same_start *start)
 {
   RETURN_IF_FAILED(watch_open(seconds));

@@ -7,7 +7,7 @@
 #include <hwloc.h>
 
 /** \brief Binds the process to \a cpus, with one OpenMP thread per core unless OMP_NUM_THREADS is
- * set. If \a pin, also binds each thread to its core unless OMP_PROC_BIND is set. Warns if the
+ * set. If \a pin is 1, also binds each thread to its core unless OMP_PROC_BIND is set. Warns if the
  * system refuses.
  *
  * Threads created later inherit the binding of the creating thread, so \a pin is only for the cpu

@@ -12,8 +12,8 @@
 
 #include "base/status.h"
 
-/** \brief For a blocking call on all of \a comm: guard_mpi(comm, MPI_Comm_dup(comm, …),
- * "MPI_Comm_dup") is mpi_check with a deadline. Must not be called in concurrent threads. */
+/** \brief Makes a blocking call with a deadline on all ranks of \a comm, such as guard_mpi(comm,
+ * MPI_Comm_dup(comm, …), "MPI_Comm_dup"). Not for concurrent threads. */
 #define guard_mpi(comm, call, what)                                                                          \
   (guard_begin(comm, what) == STATUS_OK ? guard_end((call), (what)) : STATUS_HANG)
 

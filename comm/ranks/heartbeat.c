@@ -18,7 +18,7 @@
 #include "gpu/host_share.h"
 
 #define BEAT_SECONDS   0.2
-#define SILENT_SECONDS 1.0 /* minimum, because beats may be late on a busy machine */
+#define SILENT_SECONDS 1.0 /* minimum silence that counts; beats may be late on a busy machine */
 /* Delays in seconds from an alarm to its report. The first host reports first, the others only if
  * the job is still running, because they cannot ask each other. A rank whose main thread still
  * responds asks the other hosts, and reports before REPORT_DELAY_RESPONSIVE. */
@@ -64,8 +64,9 @@ static uint64_t starved_read(void)
   return sscanf(text, "%*u %llu", &starved) == 1 ? starved : 0;
 }
 
-/* Writes a beat. Discounts the time during which this process, or the whole job, was suspended: no
- * rank was silent then. Also discounts the time for which the main thread waited for a core. */
+/* Writes a beat. Discounts the time during which this process, or the whole job, was suspended,
+ * because no rank was silent then, and the time for which the main thread waited for a core.
+ * Returns the time without suspensions. */
 static uint64_t beat(void)
 {
   const uint64_t starved = starved_read();
@@ -115,7 +116,7 @@ static double patience_now(void)
   return heartbeat.patience;
 }
 
-/* Handles an alarm: steps in after a grace period unless the program reports and aborts. */
+/* Handles an alarm: reports and exits after a grace period unless the program does. */
 static void heed(uint64_t now)
 {
   if (!heartbeat.monitor->table->raised || alarm_launcher_ends() > 0) return;

@@ -4,8 +4,8 @@
 
 #include "base/status.h"
 
-/** \brief Returns STATUS_OK if \a error is MPI_SUCCESS, otherwise STATUS_FAULT; then logs "what:
- * MPI's text". */
+/** \brief Returns STATUS_OK if \a error is MPI_SUCCESS. Otherwise logs "what: MPI's text" and
+ * returns STATUS_FAULT. */
 status_t mpi_check(int error, const char *what);
 
 #endif

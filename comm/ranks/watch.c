@@ -68,7 +68,7 @@ void watch_sweep(long sweep)
   alarm_monitor()->sweep = sweep;
 }
 
-/* Subtracts the time for which this process was suspended. */
+/* Returns \a clock less the time for which this process was suspended. */
 static uint64_t watch_time(uint64_t clock)
 {
   return clock - alarm_monitor()->paused;

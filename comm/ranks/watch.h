@@ -47,7 +47,7 @@ struct watch_targets {
   } at[WATCH_TARGETS_MAX];
 };
 
-/** Lists the ranks that have not answered yet. Called on demand. */
+/** Lists the ranks that have not answered yet. */
 typedef void watch_describe(const void *of, struct watch_targets *targets);
 
 /** A wait in progress. */
@@ -76,7 +76,7 @@ status_t watch_expired(struct watch_wait *wait);
 /** \brief Like watch_poll without a deadline, for long waits for the rank's own device. */
 status_t watch_serve(struct watch_wait *wait);
 
-/** \brief MPI_Wait with the deadline. \a what is a name such as "the sum of gosa". */
+/** \brief Does MPI_Wait with the deadline. \a what is a name such as "the sum of gosa". */
 status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what);
 
 /** \brief Like watch_request, for a wait for one rank of \a comm. */

@@ -191,7 +191,7 @@ status_t aware_try(const struct halo_context *context, struct halo_reach reach[H
   MPI_Comm_rank(context->comm, &t.rank);
   status_t status = agree_status(context->comm, trial_create(&t));
   if (status == STATUS_OK) {
-    /* on an error abort: neighbours wait for this rank, and MPI may still read its device memory */
+    /* abort on errors: neighbours wait for this rank, and MPI may still read its device memory */
     const status_t sent =
         neighbours_swap(context, TRY_TAG, t.send.handle, t.recv.handle, TRY_FLOATS * sizeof(float));
     if (sent != STATUS_OK) agree_abort(sent);

@@ -208,7 +208,7 @@ static status_t chunks_create(struct buffered_fixed *fixed, struct buffered_loca
   return STATUS_OK;
 }
 
-/* Discards unread device timings: they belong to chunks that are being freed. */
+/* Discards unread device timings, because they belong to chunks that are being freed. */
 status_t buffered_cut(struct buffered_exchange *x, int64_t floats)
 {
   struct halo_times dropped = {.exchanges = 0};

@@ -118,7 +118,7 @@ status_t buffered_setup(const struct halo_context *context, enum buffered_kind k
 void buffered_teardown(struct halo_exchange *exchange);
 
 /** \brief Divides messages sent by MPI into chunks of at most \a floats floats; 0: whole messages.
- * Not during exchanges. */
+ * Call only between exchanges. */
 status_t buffered_cut(struct buffered_exchange *exchange, int64_t floats);
 
 /** \brief Collective: times exchanges with several chunk lengths, and keeps the fastest. */

@@ -53,7 +53,7 @@ static status_t chunk_trial_exchange(struct buffered_exchange *x)
   return halo_transport_staged.finish(exchange, &arrived);
 }
 
-/* Times EXCHANGES exchanges with chunks of \a floats: the time of the slowest rank. */
+/* Sets *seconds to the slowest rank's time for EXCHANGES exchanges with chunks of \a floats. */
 static status_t exchanges_time(struct buffered_exchange *x, int64_t floats, double *seconds)
 {
   RETURN_IF_FAILED(agree_status(x->fixed.context.comm, buffered_cut(x, floats)));

@@ -132,7 +132,7 @@ static status_t rungs_climb(struct proof *p, int *rung)
   return STATUS_OK;
 }
 
-/* The control: sends the same data through the host. */
+/* Control test: sends the same data through the host, and fails if it arrives changed. */
 static status_t stage(struct proof *p)
 {
   struct gpu_queue *queue = p->context.compute;
@@ -216,8 +216,8 @@ end:
   return status;
 }
 
-/* In round t, ranks r and s with r + s = t modulo n − 1 are partners (n made even); the rank for
- * which r = s meets the last rank. */
+/* In round t, ranks r and s are partners if r + s = t modulo n − 1, where an odd n counts as n + 1.
+ * The rank for which r = s meets the last rank, if that exists. */
 void peers_round(int *partner, int n, int round)
 {
   int even = n + n % 2, odd = even - 1;
@@ -229,7 +229,7 @@ void peers_round(int *partner, int n, int round)
   }
 }
 
-/* Results of the last proof, for the ranks of this host. */
+/* Results of the last peers_prove, for this rank and each other rank of its host. */
 static struct {
   MPI_Group all;
   int n;

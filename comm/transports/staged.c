@@ -198,7 +198,7 @@ static void buffer_describe(const void *of, struct watch_targets *targets)
 }
 
 /* Waits until the next send buffer may be overwritten. If neighbours send to each other, this
- * returns at once: the last data received was computed from the halo sent before it. */
+ * returns at once, because the last data received was computed from the halo sent before it. */
 static status_t buffer_await(struct buffered_exchange *x)
 {
   struct watch_wait wait;
@@ -288,7 +288,7 @@ static status_t staged_is_done(struct buffered_local *local, struct buffered_cur
                                                                      : mpi_check(error, "MPI_Testsome");
 }
 
-/* Checks that a chunk arrived with its full length. \a r: index among the finished requests. */
+/* Checks that a chunk, finished request number \a r, arrived with its full length. */
 static status_t arrival_check(const struct buffered_fixed *fixed, const struct buffered_current *current,
                               int r)
 {

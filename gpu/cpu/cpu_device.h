@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Functions of the CPU backend that do not depend on its device. Others call them. */
+ * \brief Functions of the CPU backend that other backends use, too. */
 #ifndef GPU_CPU_CPU_DEVICE_H
 #define GPU_CPU_CPU_DEVICE_H
 

@@ -25,7 +25,8 @@ static cudaEvent_t event_handle(struct gpu_event *event)
   return ((struct cuda_event *)event)->event;
 }
 
-/* Returns 1 if memory, a device or a driver is unavailable, 0 if the run failed. */
+/* Returns 1 if the error means that memory, a device or a driver is unavailable, and 0 if it means
+ * that the run failed. */
 static int lacks(cudaError_t error)
 {
   switch (error) {

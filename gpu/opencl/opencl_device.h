@@ -67,7 +67,7 @@ int opencl_has_extension(cl_device_id id, const char *name);
 /** \brief Returns 1 if the driver is NVIDIA's, which differs from others in some details. */
 int opencl_is_nvidia(const struct opencl_device *device);
 
-/** \brief Returns the compute capability, e.g. 90 for sm_90; 0 if it is not NVIDIA's. */
+/** \brief Returns an NVIDIA device's compute capability, e.g. 90 for sm_90; otherwise 0. */
 int opencl_nvidia_chip(const struct opencl_device *device);
 
 /** \brief Reads the work-group limits of a compiled kernel. \a most: largest number of work-items,

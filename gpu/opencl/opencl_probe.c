@@ -226,7 +226,7 @@ void opencl_list(struct opencl_probed **entries, int *n, char reason[GPU_TEXT_MA
   for (size_t t = 0; t < sizeof order / sizeof *order; t++)
     for (cl_uint p = 0; p < count; p++) list_platform(platforms[p], order[t], entries, n, &unusable);
   free(platforms);
-  /* CPUs for which the driver has no UUID get the host's. */
+  /* CPUs for which the driver has no UUID get the UUID of the host. */
   for (int i = 0; i < *n; i++) {
     struct gpu_device_info *info = &(*entries)[i].info;
     if (info->is_cpu && !info->uuid[0]) host_uuid(info->uuid, sizeof info->uuid);

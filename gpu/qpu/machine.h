@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Machines that run the programs of a QPU device: the emulator or a Raspberry Pi, each one
- * const struct. */
+ * \brief Machines that run the programs of a QPU device: the emulator and the Raspberry Pi. Each
+ * machine is one const struct. */
 #ifndef QPU_MACHINE_H
 #define QPU_MACHINE_H
 

@@ -8,7 +8,7 @@ extern "C" {
 #include "gpu/cuda/cuda_device.h"
 }
 
-// EACH: quads of four floats that a thread has in flight
+// EACH: number of quads (four floats) that a thread has in flight
 static const unsigned THREADS = 256, EACH = 4;
 static const unsigned BLOCKS = 264; // maximum per message
 // Launch shape if no message has more than FEW quads: each quad then has a thread of its own.

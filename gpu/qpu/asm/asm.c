@@ -292,7 +292,7 @@ static status_t define(struct qpu_asm *as, const struct use *use)
     symbol->text = text + 1; /* no copy is needed: the line outlives the symbol */
     return STATUS_OK;
   }
-  /* the symbol's index, because evaluating may move the table */
+  /* keep the symbol's index, because evaluating may move the table */
   const size_t at = (size_t)(symbol - as->symbols);
   text = qpu_skip_space(text);
   RETURN_IF_FAILED(qpu_expr_whole(as, *text == ',' ? text + 1 : text, &value));

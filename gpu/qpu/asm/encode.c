@@ -218,7 +218,8 @@ static status_t set_target(struct builder *b, const struct qpu_value *target, ui
   return STATUS_OK;
 }
 
-/* Sets the targets and the write-swap bit. Without it, add writes file A and mul file B. */
+/* Sets the targets and the write-swap bit. Without the bit, the add ALU writes to file A and the
+ * mul ALU to file B. */
 static status_t set_targets(struct builder *b, const struct qpu_value *add, const struct qpu_value *mul)
 {
   int add_files, mul_files;

@@ -27,7 +27,7 @@ static unsigned lanes_written(const struct qpu_issue *issue, int mux)
   return 0;
 }
 
-/* Returns the lanes in which a condition holds. Conditions are pairs of a flag and its opposite. */
+/* Returns the lanes in which a condition holds. Conditions come in pairs of opposites. */
 static unsigned lanes_of(const struct qpu_thread *thread, int cond)
 {
   if (cond <= QPU_COND_ALWAYS) return cond == QPU_COND_ALWAYS ? QPU_ALL_LANES : 0;

@@ -80,7 +80,7 @@ struct qpu_thread {
   size_t job;
   uint64_t open;    /**< hazards open for the next three instructions, as in qpu_decoded */
   uint64_t written; /**< registers that the last instruction wrote */
-  /** writes of the last instruction, if a rotation may read them too early */
+  /** writes of the last instruction, which a rotation in the next one may read too early */
   struct qpu_write last[2];
   int n_last;
   /* for estimates: cycle on which the thread continues; clocks on which its current and its next
@@ -184,7 +184,7 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued);
 int qpu_would_stall(struct qpu_issue *issue);
 /** \brief Reads a peripheral through a file's port into the thread's port register. */
 status_t qpu_io_read(struct qpu_issue *issue, int address, int file);
-/** \brief Writes the lanes in \a lanes to a peripheral. */
+/** \brief Writes the lanes of \a value that are in \a lanes to a peripheral. */
 status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes);
 /** \brief Moves the oldest answer of a TMU to r4. */
 status_t qpu_tmu_load(struct qpu_issue *issue, int tmu);

@@ -51,7 +51,7 @@ int qpu_dma_rows(uint32_t setup, int store);
 /** \brief Returns the bytes per row of a set-up's block. */
 int qpu_dma_row_bytes(uint32_t setup, int store);
 
-/** \brief Returns 1 for a store with BLOCKMODE whose rows the documents place differently. */
+/** \brief Returns 1 if a store has BLOCKMODE set and documents disagree on where its rows go. */
 int qpu_dma_block_differs(const struct qpu_dma *store);
 
 /** \brief Execute the load or store that was started. Return NULL, or why it is invalid. */

@@ -126,7 +126,7 @@ struct qpu_register_name {
   uint8_t write_files;
 };
 
-/** \brief Finds the register \a name (ra0 to rb63, too). Returns 0 if there is none. */
+/** \brief Finds the register \a name, such as "vpm" or "ra31"; returns 0 if there is none. */
 int qpu_register_find(const char *name, struct qpu_register_name *reg);
 
 /** \brief Returns the value of small immediate \a code, 0 to 47, in all lanes. For codes from 48 on
