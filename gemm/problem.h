@@ -28,7 +28,7 @@ struct gemm_problem {
   double alpha, beta; /**< float values, unless the type is GEMM_F64 */
 };
 
-/** \brief Numbers of stored rows and columns of a matrix. */
+/** \brief Return the numbers of stored rows and columns of a matrix. */
 int64_t gemm_rows(const struct gemm_problem *problem, enum gemm_matrix matrix);
 int64_t gemm_columns(const struct gemm_problem *problem, enum gemm_matrix matrix);
 
@@ -37,7 +37,7 @@ int64_t gemm_elements(const struct gemm_problem *problem, enum gemm_matrix matri
 size_t gemm_element_bytes(const struct gemm_problem *problem, enum gemm_matrix matrix);
 size_t gemm_bytes(const struct gemm_problem *problem, enum gemm_matrix matrix);
 
-/** \brief 2·m·n·k, the number of operations for all rates. */
+/** \brief Returns 2·m·n·k, the number of operations for all rates. */
 double gemm_flop(const struct gemm_problem *problem);
 
 /** \brief Sets leading dimensions that are 0 to the length of a stored row. Logs an error and

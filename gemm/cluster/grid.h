@@ -10,7 +10,7 @@
 
 #include "gemm/problem.h"
 
-/** A rank's range of a dimension. */
+/** A rank's range of rows or columns. */
 struct gemm_span {
   int64_t begin, extent;
 };
@@ -31,9 +31,9 @@ status_t gemm_procs_parse(const char *option, const char *text, void *procs);
  * one. With more parts than elements, several parts consist of the same element. */
 struct gemm_span gemm_grid_span(int64_t extent, int parts, int at);
 
-/** \brief Returns the number of k per panel: \a width, but at most K, or if \a width is 0 the
- * default for this type and kind of device, reduced so that all panels are about equal. It is the
- * same on every grid, so that sums are added up in the same order. */
+/** \brief Returns the number of k per panel. A \a width above 0 is used as it is, but at most K. If
+ * \a width is 0, panels are about equal, and at most the default for this type and kind of device.
+ * The result is the same on every grid, so that sums are added up in the same order. */
 int64_t gemm_grid_width(const struct gemm_problem *problem, int64_t width, int on_cpu);
 
 /** \brief Sets \a procs to \a wanted or, if \a wanted[0] is 0, to the division of \a ranks ranks

@@ -199,7 +199,7 @@ static void plan_init(const struct gemm_panels *p, int set, struct halo_plan *pl
   plan->messages[0].dir[d] = p->place ? -1 : 1;
 }
 
-/* The field that contains the slice received in \a step of \a panel. */
+/* Returns the field that contains the slice received in \a step of \a panel. */
 static struct gpu_mem *field_of(const struct gemm_panels *p, long panel, int step)
 {
   return &p->field[panel % GEMM_PANEL_FIELDS * gemm_panels_steps(p) + step];

@@ -36,7 +36,7 @@ struct gemm_panels {
   int ring, place; /**< ranks in the ring, and this rank's position */
   int peers[2];    /**< the rank to send to, and the rank to receive from */
   struct gemm_grid grid;
-  struct gemm_problem local; /**< this rank's C with all of K; leading dimensions as on the host */
+  struct gemm_problem local; /**< problem of this rank's C and all k; host's leading dimensions */
   const void *host;          /**< matrix A or B of this block, on the host */
   int by_rows;               /**< 1: each stored row has one k; 0: each stored row has all k */
   int64_t ld;                /**< elements between stored rows of a slice */
@@ -55,11 +55,11 @@ uint64_t gemm_panels_bytes(const struct gemm_problem *local, const struct gemm_g
  * \a place covers. The first slice is the largest; the last may be smaller or empty. */
 struct gemm_span gemm_panels_slice(const struct gemm_grid *grid, enum gemm_matrix matrix, int place);
 
-/** \brief Leading dimension of a slice, equal on every rank of the ring. */
+/** \brief Returns the leading dimension of a slice, equal on every rank of the ring. */
 int64_t gemm_panels_ld(const struct gemm_problem *local, const struct gemm_grid *grid,
                        enum gemm_matrix matrix);
 
-/** \brief Copies this rank's slices of \a host, a matrix of \a local, to the device. Not
+/** \brief Copies this rank's slices of the matrix \a host (A or B of \a local) to the device. Not
  * collective. Close with gemm_panels_close, also if it fails. */
 status_t gemm_panels_open(struct gemm_panels *panels, MPI_Comm comm, struct gpu_queue *compute,
                           const struct gemm_problem *local, const struct gemm_grid *grid,
@@ -71,7 +71,7 @@ void gemm_panels_close(struct gemm_panels *panels);
 status_t gemm_panels_link(struct gemm_panels *panels, const struct halo_transport *transport);
 void gemm_panels_unlink(struct gemm_panels *panels);
 
-/** \brief Number of steps to broadcast a panel: 0 for a ring of one rank. */
+/** \brief Returns the number of steps to broadcast a panel: 0 for a ring of one rank. */
 static inline int gemm_panels_steps(const struct gemm_panels *p)
 {
   return p->ring - 1;
@@ -89,8 +89,8 @@ status_t gemm_panels_start(struct gemm_panels *panels, long panel, int j, int st
 /** \brief Returns the bytes of a slice, that is, of the message in a step. */
 size_t gemm_panels_slice_bytes(const struct gemm_panels *panels);
 
-/** \brief Returns the slice that a rank receives in the last of \a step steps, or its own slice if
- * \a step is 0. gemm_panels_place returns that slice's position in the ring. */
+/** \brief Returns the slice that a rank has after \a step steps: the one that it received last, or
+ * its own if \a step is 0. gemm_panels_place returns that slice's position in the ring. */
 struct gpu_mem gemm_panels_operand(const struct gemm_panels *panels, long panel, int j, int step);
 static inline int gemm_panels_place(const struct gemm_panels *p, int step)
 {

@@ -53,8 +53,8 @@ static struct gemm_marks *marks_of(const struct gemm_cluster *c, int j, int step
   return &c->marks[j * (steps_most(c) + 1) + step];
 }
 
-/* Use one queue if blocks are persistent, because they would occupy all multiprocessors, or if k is
- * split, because the parts share one work space. */
+/* Returns queue \a q, but the first if blocks are persistent, because they would occupy all
+ * multiprocessors, or if k is split, because the parts share one work space. */
 static struct gpu_queue *product_queue(const struct gemm_cluster *c, int q)
 {
   const struct gemm_blocks *blocks = &c->part[0]->blocks;

@@ -46,7 +46,7 @@ struct gemm_cluster {
   struct gemm_kernel kernel;  /**< has the chosen kernel's name and properties */
   struct gemm_ops ops;
   struct gemm_exec exec; /**< the product in the form of a kernel */
-  /** the chosen kernel: [first, middle, last panel][ring position of A][of B] */
+  /** kernels of the parts of C: [first, middle, last panel][ring position of A][of B] */
   struct gemm_exec **part;
   struct gemm_marks *marks; /**< [panel][step] */
   struct gpu_event *begin, *ready, *end;
@@ -77,8 +77,8 @@ void gemm_cluster_unlink(struct gemm_cluster *cluster);
  * changed. */
 status_t gemm_cluster_check(struct gemm_cluster *cluster);
 
-/** \brief Mean seconds per product in each phase since the last call. Collective if the product
- * is. */
+/** \brief Sets \a phases to the mean seconds per product since the last call. Collective over the
+ * product's ranks. */
 status_t gemm_cluster_phases(struct gemm_cluster *cluster, double phases[GEMM_PHASES]);
 
 #endif

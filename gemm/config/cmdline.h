@@ -25,7 +25,7 @@ struct gemm_config {
   int ladder;
   struct gemm_machine card; /**< the values of --ceilings; units is 0 without that option */
   struct gemm_sizes sizes;
-  int trans; /**< NN, NT, TN, TT */
+  int trans; /**< index in gemm_trans_names */
   int64_t ld[GEMM_MATRICES];
   double alpha, beta;
   int distributed;
@@ -45,7 +45,7 @@ struct gemm_config {
   double block;   /**< seconds per block; 0: the default */
   int no_reference;
   int verify; /**< enum gemm_verify */
-  int accept; /**< acceptance: an incorrect result of a library counts as a device fault */
+  int accept; /**< 1: --accept; an incorrect result of a library counts as a device fault */
   const char *json;
   int list, quiet, verbose;
   int fragment_map;
@@ -53,8 +53,8 @@ struct gemm_config {
 
 extern const struct option_program gemm_options;
 
-/** \brief Builds the problem of extents \a size. Returns STATUS_USAGE if a leading dimension is too
- * small, a matrix is too large, or special data would be verified by samples. */
+/** \brief Builds the problem with extents \a size. Returns STATUS_USAGE if a leading dimension is
+ * too small, a matrix is too large, or special data would be verified by samples. */
 status_t gemm_config_problem(const struct gemm_config *config, const int64_t size[3],
                              struct gemm_problem *problem);
 

@@ -46,7 +46,7 @@ struct gemm_counts {
   uint64_t arithmetic;   /**< instructions with a floating-point addition or multiplication */
   uint64_t flop;
   uint64_t loop_iterations; /**< iterations of the innermost loop */
-  /** modelled seconds of a product on the real chip, no measurement; 0 if there is no model */
+  /** modelled seconds of a product on the real chip (not measured); 0 if there is no model */
   double estimate_seconds;
 };
 
@@ -67,23 +67,24 @@ struct gemm_exec {
 
 struct gemm_ops {
   /** \brief Returns 1 if the kernel can do this problem on this device. If not, \a why completes
-   * the sentence "kernel X …", as in "needs sm_90, this is sm_80". NULL if it always can. Fast;
-   * logs nothing. */
+   * the sentence "kernel X …", as in "needs sm_90, this is sm_80". The pointer is NULL if it always
+   * can. Fast; logs nothing. */
   int (*fits)(const struct gemm_kernel *kernel, const struct gpu_device *device,
               const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
-  /** \brief Prepares exec->state for exec->problem and exec->blocks. NULL if there is nothing to
-   * do. */
+  /** \brief Prepares exec->state for exec->problem and exec->blocks. The pointer is NULL if there
+   * is nothing to do. */
   status_t (*open)(struct gemm_exec *exec);
-  /** \brief Releases exec->state, also if open failed. NULL if there is nothing to release. */
+  /** \brief Releases exec->state, also if open failed. The pointer is NULL if there is none. */
   void (*close)(struct gemm_exec *exec);
   /** \brief Enqueues one product. */
   status_t (*launch)(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands);
-  /** \brief Sets the known resources. NULL if none are known. */
+  /** \brief Sets the known resources. The pointer is NULL if none are known. */
   void (*resources)(const struct gemm_exec *exec, struct gemm_resources *resources);
-  /** \brief Sets the counts of the device's emulator for the last launch. NULL if there is none. */
+  /** \brief Sets the counts of an emulator for the last launch. The pointer is NULL if there is
+   * none. */
   void (*counts)(const struct gemm_exec *exec, struct gemm_counts *counts);
   /** \brief Sets *seconds to the modelled time of a product on the real chip, also before the first
-   * launch, or to 0 if the device is the real chip. NULL if there is no model. */
+   * launch, or to 0 if the device is the real chip. The pointer is NULL if there is no model. */
   status_t (*estimate)(struct gemm_exec *exec, double *seconds);
 };
 
@@ -100,9 +101,9 @@ struct gemm_kernel {
   unsigned types;   /**< GEMM_BIT of each supported type */
   int transposes;   /**< 1: the kernel supports NT, TN and TT too */
   int finite;       /**< 1: its arithmetic has neither NaN nor infinities */
-  /** persistent: the first blocks of a launch do all its work and keep their multiprocessors */
+  /** 1: persistent: a launch's first blocks do all its work and keep their multiprocessors */
   int stays;
-  /** sums round toward zero, so that errors grow with k and not with its square root */
+  /** 1: sums round toward zero, so that errors grow with k and not with its square root */
   int truncates;
   /** blocks to choose from; the default is the first */
   const struct gemm_blocks *blocks;
@@ -128,7 +129,7 @@ struct gemm_kernel_set {
   const char *backend;
   const struct gemm_kernel *const *kernels;
   int n;
-  /** \brief Measures the ceilings of \a type in about a tenth of a second. NULL if unsupported. */
+  /** \brief Measures the ceilings of \a type in about 0.1 s. The pointer is NULL if unsupported. */
   status_t (*ceilings)(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
                        struct gemm_ceilings *ceilings);
 };

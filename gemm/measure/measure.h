@@ -9,9 +9,9 @@
 
 /** \brief Measures all series. Collective. Opens each series that fits, verifies one product on
  * poisoned C, times interleaved blocks of all series for about \a seconds per series, compares each
- * block, and verifies another product at the end. STATUS_WRONG if a result of our kernels is wrong
- * on any rank, or A or B changed on its device. A wrong result of a library is only recorded unless
- * --accept is given. A kernel that this device cannot run is recorded in series->status. */
+ * block, and verifies another product at the end. Returns STATUS_WRONG if a result of our kernels
+ * is wrong on any rank, or A or B changed on its device. A wrong result of a library is only
+ * recorded unless --accept is given, and in series->status a kernel that this device cannot run. */
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds);
 
 /** \brief Measures \a launches consecutive products, in seconds of the device's clock. */

@@ -134,7 +134,7 @@ static void resources_document(struct doc *d, const struct gemm_resources *r)
   doc_end(d);
 }
 
-/* The error that a check found, or NaN if nothing was compared. */
+/* Returns the error that a check found, or NaN if nothing was compared. */
 static double unless_unverified(const struct gemm_check *c, double error)
 {
   return c->how == GEMM_NOT_VERIFIED ? NAN : error;

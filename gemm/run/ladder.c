@@ -26,8 +26,8 @@ static const struct gemm_sizes sizes_gpu = {.size = {{1024, 1024, 1024},
 static const struct gemm_sizes sizes_cpu = {.size = {{256, 256, 256}, {512, 512, 512}, {1024, 1024, 1024}},
                                             .n = 3};
 
-/* Returns the sizes of --sizes or the defaults; n is 0 for one size, that of --size or an
- * emulator. */
+/* Returns the sizes of --sizes or the defaults. With --size or an emulator there is a single size,
+ * and n is 0. */
 static const struct gemm_sizes *gemm_ladder_sizes(const struct gemm_rig *rig)
 {
   static const struct gemm_sizes one = {.n = 0};

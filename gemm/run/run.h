@@ -19,8 +19,8 @@ void gemm_run_close(struct gemm_run *run);
 void gemm_run_expect(const struct gemm_run *run, int sizes);
 
 /** \brief Measures all rungs and reference libraries of each size, interleaved, into
- * result->ladder. Collective. STATUS_WRONG if a rung's result is wrong. A rung that cannot run here
- * is skipped, with the reason. */
+ * result->ladder. Collective. Returns STATUS_WRONG if a rung's result is wrong. A rung that cannot
+ * run here is skipped, with the reason. */
 status_t gemm_ladder(struct gemm_run *run);
 void gemm_ladder_free(struct gemm_result *result);
 

@@ -36,7 +36,7 @@ extern const char *const gemm_bound_names[3];
 struct gemm_series {
   const struct gemm_kernel *kernel;
   struct gemm_exec *exec; /**< while measured */
-  /** STATUS_ENVIRONMENT: it cannot run here; STATUS_WRONG: wrong on a rank. `why` has the reason */
+  /** STATUS_ENVIRONMENT: the kernel cannot run here; STATUS_WRONG: wrong on a rank; why: reason */
   status_t status;
   char why[512];
   char fault[256];                  /**< the fault on this rank; "" if none */
@@ -73,7 +73,7 @@ struct gemm_path {
   char face[8];  /**< "j+": along the process row, "i+": the column */
   int64_t bytes; /**< bytes per slice */
   char used[16];
-  char why[GPU_TEXT_MAX]; /**< why another transport than the run's is used; "" if it is not */
+  char why[GPU_TEXT_MAX]; /**< reason why another transport than the run's is used; otherwise "" */
   char handover[16];      /**< handover and reason of the halo_path */
   char handover_why[GPU_TEXT_MAX];
 };
@@ -87,7 +87,7 @@ struct gemm_rank {
   char warning[256];       /**< a library's fault on this rank, if it does not decide the verdict */
   int unflipped;           /**< 1: a fault that should have been planted on this rank was not */
   double power_share;      /**< with --accept: median power over its limit; NAN if unknown */
-  double starved;          /**< share of the timed part without a core; −1 if unknown */
+  double starved;          /**< share of the timed part without a core; −1: unknown */
   /* The following fields need --distributed. */
   double phases[GEMM_PHASES]; /**< mean seconds per timed product */
   int n_paths;

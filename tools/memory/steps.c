@@ -25,8 +25,8 @@
 #define LEAST_LEVEL 3
 #define LONG_LEVEL  7
 
-/** steps_approach ignores this part of a plateau at each end, which belongs to a step. It needs
- * that many points, and to explain that share of the variance. */
+/** steps_approach ignores APPROACH_ENDS points at each end of a plateau, which belong to a step. It
+ * needs APPROACH_POINTS others, and must explain this share of their variance. */
 #define APPROACH_ENDS      8
 #define APPROACH_POINTS    8
 #define APPROACH_EXPLAINED 0.8

@@ -112,7 +112,7 @@ struct bench_halo {
   double phases[HALO_PHASES]; /**< rank 0's seconds per exchange */
 };
 
-/** How the parts share the time. Each part first counts its curves, then measures them. */
+/** How the parts share the time limit. Each part first counts its curves, then measures them. */
 struct bench_plan {
   double end;    /**< end time by stats_now; INFINITY: all sizes, config.samples batches each */
   int counting;  /**< 1: curves are counted, not yet measured */
@@ -120,7 +120,7 @@ struct bench_plan {
   int curves[BENCH_PARTS], total, done;
   int curves_left_out, sizes_left_out;
   double curve_end, point_end; /**< planned end of the curve, and of its current size */
-  /** seconds of the last size's batches beyond the minimum number */
+  /** seconds of the last size's batches in excess of the minimum number */
   double spare;
   double uncertain;    /**< relative uncertainty above which a median needs more batches */
   double byte_seconds; /**< seconds per byte of a large size, with the fewest batches */
@@ -209,8 +209,8 @@ double bench_wire_share(const struct bench *bench, int rank, int share);
  * loopback as a card named TCP, whose errors are retransmitted segments. */
 void bench_counters_read(const char *pci, struct cards *cards);
 
-/** \brief Writes the conclusion from the counters of a row: bytes by TCP while an RDMA card is up.
- * Returns 0 if there is none. */
+/** \brief Writes what the counters of a row show: bytes by TCP while an RDMA card is up. Returns 0
+ * if there is nothing to say. */
 int bench_counters_finding(const struct bench_counters *counters, int row, char *text, size_t size);
 
 /** \brief Returns 1 if a transport is requested and available here. */
@@ -243,12 +243,12 @@ typedef status_t bench_batch(void *of, double *seconds);
 status_t bench_point_make(struct bench *bench, MPI_Comm comm, int64_t bytes, bench_batch *batch, void *of,
                           struct bench_point *point, double *mean);
 
-/** \brief Like agree_status. If \a comm has one rank, it holds its message until all ranks
+/** \brief Like agree_status. If \a comm has one rank, that rank holds its message until all ranks
  * agree. */
 status_t bench_agree(MPI_Comm comm, status_t status);
 
-/** \brief Called by all ranks after some measured: these wait with a time limit, idle ranks
- * without. */
+/** \brief Called by all ranks after some of them measured. Those that did wait with a time limit,
+ * the others without. */
 status_t bench_rest(const struct bench *bench, int measured);
 
 /** \brief Returns a path to be measured; `used` is \a method until the transport of the bytes is

@@ -15,8 +15,8 @@
 /* For fewer points than this, threads cost more than they save. */
 #define PARALLEL_POINTS 65536
 
-/* Index of a point's word at its owner \a rank: its position in the grid, or in the pair's
- * buffer. */
+/* Returns the index of a point's word at its owner \a rank: its position in the grid, or in the
+ * pair's buffer. */
 static uint64_t point_place(const struct bench_exchange *x, int rank, int64_t i, int64_t j, int64_t k)
 {
   const struct layout *l = &x->layout;
@@ -93,8 +93,8 @@ static status_t field_make(struct bench_exchange *x, int f)
   return STATUS_OK;
 }
 
-/* Fails with the message that the differing point belongs to, or reports that no message may write
- * there. */
+/* Logs the message in which a differing point arrived, or that no message may write there, and
+ * returns STATUS_WRONG. */
 static status_t exchange_differs(const struct bench_exchange *x, const int64_t at[3])
 {
   char dir[8], sender[WATCH_NAME_MAX];

@@ -47,7 +47,7 @@ struct bench_exchange {
   struct halo_route *route;
 };
 
-/** \brief Collective; the ranks agree on the returned status. */
+/** \brief Collective; ranks agree on the status. */
 status_t bench_exchange_open(const struct bench_exchange_config *config, struct bench_exchange **x);
 void bench_exchange_close(struct bench_exchange *x);
 

@@ -148,7 +148,7 @@ static status_t host_path_point_measure(void *of, int64_t bytes, struct bench_po
   return STATUS_OK;
 }
 
-/* Ranks in the same place on their hosts measure at the same time: their copies share no
+/* Ranks with the same number on their hosts measure at the same time: their copies share no
  * resource. */
 static status_t host_path_part_measure(struct bench *bench, struct host_path_rig *rig,
                                        enum direction direction, int first, int last)

@@ -17,8 +17,8 @@
 /* A batch takes about this long, and has at most BATCH_MAX exchanges. */
 #define BATCH_SECONDS 2e-3
 #define BATCH_MAX     512
-/* Maximum number of warm-ups; the host's calls count in the first one's time, not in the
- * second's. */
+/* Maximum number of warm-ups. The first is so short that the host's calls determine its time; the
+ * second is not. */
 #define WARM_UPS 3
 /* Pairs of up to this many ranks are measured one after the other; pairs of more ranks in rounds of
  * disjoint pairs. */
@@ -42,7 +42,7 @@ static int batch_size(const struct bench *bench, double seconds)
 }
 
 /* Returns the stages of an exchange. They are unknown if only one rank sends, because it finishes
- * long before the exchange. */
+ * long before the exchange does. */
 static struct bench_stages stages_of(const struct bench_exchange *x, const struct halo_times *times,
                                      double mean)
 {

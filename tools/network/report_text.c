@@ -170,7 +170,7 @@ static void comm_print_host(const struct bench *bench, FILE *out)
   }
 }
 
-/* Lists the methods by which pairs were measured, in their order. */
+/* Lists the methods by which pairs were measured, in that order. Returns their number. */
 static int methods_list(const struct bench *bench, const char *methods[BENCH_HALOS_MAX])
 {
   int n = 0;

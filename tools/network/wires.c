@@ -143,7 +143,7 @@ static size_t message_bytes(const struct bench *bench)
   return (size_t)fmin((double)bench->config.max_bytes, ceil(seconds * gbps * 1e9 / 8 / MESSAGES / 8) * 8);
 }
 
-/* Measures the streams of all ranks. Each rank uses its own time: other streams may take longer. */
+/* Measures the streams of all ranks. Each has its own time, because others may take longer. */
 static status_t streams_measure(struct stream *s, double *gbps_in, double *carried)
 {
   static struct cards before, after;
@@ -167,7 +167,7 @@ static status_t streams_measure(struct stream *s, double *gbps_in, double *carri
   return STATUS_OK;
 }
 
-/* Sends to \a to and receives from \a from (−1: none). \a gbps_in keeps its value if the rate is
+/* Sends to \a to and receives from \a from (−1: none). Leaves *gbps_in as it is if the rate is
  * uncertain, unless the rate is far below \a usual. */
 static status_t streams_run(struct bench *bench, enum bench_part part, int shares, int to, int from,
                             size_t bytes, double usual, double *gbps_in, double *carried)
@@ -204,7 +204,7 @@ static status_t bound_gather(struct bench *bench)
   return watch_allgather(bench->placement.comm, &bound, bench->wire, sizeof bound, "network cards");
 }
 
-/* Allocates memory for all ranks' cards, and finds the peer: the rank in the same place on the
+/* Allocates memory for all ranks' cards, and finds the peer: the rank with the same number on the
  * other host. Requires two hosts. */
 static status_t wires_prepare(struct bench *bench)
 {
@@ -240,7 +240,7 @@ status_t bench_wires_run(struct bench *bench)
   return bound_gather(bench);
 }
 
-/* ---- fabric: streams to the host `shift` hosts further ---- */
+/* ---- fabric: streams from host h to host h + shift ---- */
 
 static int rank_at(const struct bench *bench, int host, int place)
 {

@@ -74,9 +74,9 @@ static void transport_parameters(struct fitting *f, int via)
     return;
   }
   if (of->slabs_first) parameter_add(f, OF_VALUE, first + TRANSPORT_SYNC, 0.3 * latency, 1.5);
-  /* Two ranks show neither the cost of a second message nor the host's share of a byte. If ranks
-   * share memory, the cost on which fits to stored studies of four GPUs agree is the guess; for
-   * products, whose messages are long, comm-gpu's share is (doc/lab/prediction-log.md). */
+  /* Runs on two ranks show neither the cost of a second message nor the host's share of a byte.
+   * With shared memory the guessed cost fits stored studies of four GPUs; for products, whose
+   * messages are long, the host's share is comm-gpu's (doc/lab/prediction-log.md). */
   const int shared = path->handover > 0, measured = shared && of->hinders && path->host_share > 0;
   const double host = measured ? path->host_share : of->host_guess;
   parameter_add(f, OF_VALUE, first + TRANSPORT_LATENCY, latency / latency_of(path), 0.7);
@@ -116,8 +116,8 @@ static void parameters_make(struct fitting *f)
   if (m->terms.tile[0] > 0) parameter_add(f, OF_VALUE, TERM_IDLE, 50 * point, 1.5);
   if (m->terms.tile_points > 0) parameter_add(f, OF_SHARE, TERM_IDLE, 0.1, 2);
   if (attended && workloads[m->program].hinders) parameter_add(f, OF_HINDER, 0, 0.05, 1.5);
-  /* with T sweeps per pass, slabs of at least 2 T − 1 layers are computed first if the host takes
-   * part in their exchange */
+  /* with T sweeps per pass, slabs have at least 2 T − 1 layers; if the host takes part in their
+   * exchange, they are computed first */
   for (int d = 0; d < 3 && m->terms.depth > 1 && attended; d++)
     if (m->errors.seen[TERM_SLAB_I + d])
       parameter_add(f, OF_VALUE, TERM_SLAB_I + d, 2 * m->terms.depth * point, 1);
@@ -313,7 +313,7 @@ static status_t replicates_make(struct fitting *f, const double *best)
   return STATUS_OK;
 }
 
-/* Returns the spread that covers 90% of runs, as a normal distribution's; at least their noise. */
+/* Returns the spread of the normal distribution whose 90% interval has 90% of the runs' errors. */
 static double spread_of(const struct fitting *f, int group, double freedom)
 {
   int n;

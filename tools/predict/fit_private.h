@@ -20,8 +20,8 @@ enum parameter_kind { OF_VALUE, OF_SHARE, OF_CACHE_POINTS, OF_MEMORY, OF_HINDER 
 struct parameter {
   enum parameter_kind kind;
   int column;
-  /** first guess of the logarithm, and its uncertainty: a deviation by \a width counts as one run
-   * that is off by its spread */
+  /** first guess of the logarithm, and its uncertainty: moving it by \a width costs as much loss as
+   * one run whose error equals its spread */
   double guess, width;
 };
 

@@ -46,7 +46,7 @@ status_t fit_transports_choose(const struct study *study, const struct study_pat
     if (run->hosts > 1 && model_within_hosts(run->transport))
       RETURN_IF_FAILED(transport_add("staged", paths, terms));
   }
-  /* runs on one rank have no transport: take all that comm-gpu measured ("copy" is none) */
+  /* if all runs have one rank and no transport, take all that comm-gpu measured ("copy" is none) */
   for (int w = 0, alone = terms->paths.n == 0; w < paths->n && alone; w++)
     if (strcmp(paths->transports[w].name, "copy") != 0)
       RETURN_IF_FAILED(transport_add(paths->transports[w].name, paths, terms));
@@ -141,7 +141,7 @@ void fit_range_note(const struct fitting *f)
     model_list(&range->sizes, run->size);
     if (run->ranks > 1) model_list(&range->cuts, study_cut_text(run->procs, cut));
   }
-  /* for one rank, no term is missing that describes a slab of whole planes */
+  /* slabs of whole planes need no term if all runs have one rank */
   if (range->ranks_most == 1) model->errors.seen[TERM_SLAB_I] = 1;
 }
 

@@ -7,7 +7,7 @@
 #include "comm/halo/halo.h"
 #include "himeno/problem.h"
 
-/* A rank's part, and the messages that it sends. */
+/* A rank's part of the grid, and the messages that it sends. */
 struct geometry_part {
   struct decomp decomp;
   struct layout layout;
@@ -52,8 +52,8 @@ static double grid_bytes(const struct geometry *all)
   return bytes;
 }
 
-/* Sets the bytes of the host of \a g's rank. If there is one host, it may have thousands of ranks,
- * so the sum does not iterate over them. */
+/* Sets the bytes sent within the host of \a g's rank. A single host may have thousands of ranks in
+ * a prediction, so their sum is computed without a loop over them. */
 static status_t host_bytes_set(int rank, int per_host, struct geometry *g)
 {
   const int first = rank / per_host * per_host;

@@ -10,8 +10,8 @@
 struct geometry {
   int ranks, hosts, depth;
   int sharers; /**< number of ranks on the rank's memory or device; 0: unknown, treated as 1 */
-  /** share of the time in which computing and exchange may overlap: 1, or 0 without overlap; for a
-   * product, all panels but the first */
+  /** share of the time in which computing and exchange may overlap: 1 or 0; for a product, the
+   * share of the panels after the first */
   double overlap;
   double launches; /**< kernel launches: 1; for a product one per pair of slices */
   double rounds;   /**< consecutive exchanges: 1; for a product the steps of all panels */
@@ -25,7 +25,7 @@ struct geometry {
   double points;     /**< points of the rank */
   /** points computed while halos travel; all points without neighbours or overlap */
   double inner;
-  double row;            /**< points of a row along k of `inner` */
+  double row;            /**< length of a row of `inner` along k */
   double slab_points[3]; /**< points of the slabs per cut dimension */
   int slabs;
   int neighbours;
@@ -35,12 +35,12 @@ struct geometry {
 };
 
 /** \brief Sets the geometry of the busiest rank: most messages to other hosts, then most messages,
- * then most points. Ranks fill hosts one after the other, \a per_host each. STATUS_USAGE if the
- * grid cannot be cut like this. */
+ * then most points. Ranks fill hosts one after the other, \a per_host each. Returns STATUS_USAGE if
+ * the grid cannot be cut like this. */
 status_t geometry_make(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
                        struct geometry *geometry);
 
-/** \brief Returns the steps of a product's rings of \a rings ranks, −1 for sweeps. */
+/** \brief Returns the number of steps of a product's rings of \a rings ranks, −1 for sweeps. */
 static inline int geometry_ring_steps(const int rings[2])
 {
   return (rings[0] > rings[1] ? rings[0] : rings[1]) - 1;

@@ -77,9 +77,9 @@ struct model_route {
   int via[STUDY_WHERES];
 };
 
-/* Routes as in himeno-gpu: a transport that needs the peer's memory is used within a host, and
- * `staged` for pairs on different hosts. With several hosts slabs are launched separately from the
- * interior, because himeno-gpu combines the two on all ranks or on none. */
+/* Returns the routes as himeno-gpu chooses them: a transport that needs the peer's memory is used
+ * within a host, and `staged` for pairs on different hosts. With several hosts slabs are launched
+ * separately from the interior, because himeno-gpu combines the two on all ranks or on none. */
 static struct model_route model_route(const struct study_paths *paths, int hosts, int via)
 {
   if (hosts == 1 || !model_within_hosts(paths->transports[via].name)) return (struct model_route){{via, via}};
@@ -191,8 +191,8 @@ void model_parts_make(const struct model_terms *terms, const struct geometry *g,
   parts->reduction = terms->fitted.value[TERM_REDUCE] + terms->fitted.value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 
-/* Returns the waiting time in the first panel of a product: until a step's slices arrive, earlier
- * ones are multiplied. Sweeps without overlap wait for the whole exchange. */
+/* Returns the time that computing waits: in a product during the first panel, since a step's slices
+ * arrive while earlier ones are multiplied; in sweeps without overlap for the whole exchange. */
 static double first_wait(const struct model_parts *p, double exchange)
 {
   const int steps = geometry_ring_steps(p->rings);
@@ -254,7 +254,7 @@ static int beyond(const struct model *model, const struct geometry *g, int via)
   return what;
 }
 
-/* Refuses features of this geometry that no run had. */
+/* Returns STATUS_ENVIRONMENT if the geometry has a property that no run had and that costs time. */
 static status_t seen_check(const struct model *model, const struct geometry *g, int via,
                            const char *transport)
 {
@@ -346,7 +346,7 @@ static int transport_between(const struct study_paths *paths, const struct geome
   return model_route(paths, g->hosts, via).via[STUDY_OTHER_HOST];
 }
 
-/* Uses the larger spread of the transports that carry the geometry's messages. */
+/* The larger spread counts if the messages take two transports. */
 double model_half(const struct model *model, const struct geometry *g, int via,
                   const struct model_scale *scale, const struct model_time *t)
 {

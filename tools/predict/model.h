@@ -53,7 +53,7 @@ enum model_kind { KIND_RANKS, KIND_SIZE, KIND_CUT, KINDS };
 extern const char *const model_program_names[STUDY_PROGRAMS];
 extern const char *const model_kind_names[KINDS]; /**< "ranks", "size", "cut" */
 
-/** The part of the time that costs most. */
+/** What takes most of the time. */
 enum model_limit {
   LIMIT_INTERIOR,
   LIMIT_LATENCY,
@@ -69,7 +69,7 @@ extern const char *const model_limit_names[MODEL_LIMITS];
 struct model_values {
   double value[MODEL_COLUMNS_MAX];
   double cache_points;
-  double share;  /**< f, by which model_slowdown slows ranks that share a memory; 0: none did */
+  double share;  /**< f, by which model_slowdown slows ranks that share a memory; 0: none shared */
   double hinder; /**< h, the cost per second of hidden exchange */
 };
 

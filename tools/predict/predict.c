@@ -21,14 +21,14 @@
 
 static const struct model_scale twice_network = {1, 0.5};
 
-/* Sweeps per pass: as in the study, or as requested. */
+/* Returns the sweeps per pass: as in the study, or as requested. */
 static int depth(const struct predict *p)
 {
   return p->config.sweeps_a_pass > 0 ? (int)p->config.sweeps_a_pass : p->model.terms.depth;
 }
 
-/* Returns the ranks that share a memory or device, placed as in the study: CPU ranks over the
- * memories of a host, others as many as shared a device there. */
+/* Returns the number of ranks that share a memory or device, placed as in the study: CPU ranks over
+ * the memories of a host, others as many as shared a device there. */
 static int sharers(const struct predict *p, int ranks, int per_host)
 {
   const struct model_range *range = &p->model.range;
@@ -277,7 +277,7 @@ static status_t points_make(struct predict *p)
   return some ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "nothing can be predicted: %s", p->points[0].why);
 }
 
-/* Warns about runs that were left out, in case too few are left. */
+/* Warns about runs that were left out, which may leave too few. */
 static void left_warn(const struct study *study)
 {
   for (int reason = LEFT_STAGING; reason < STUDY_REASONS; reason++) {

@@ -37,7 +37,7 @@ struct study_run {
   int64_t global[3];
   int procs[3]; /**< ranks per dimension; the third is 0 for products, which cut C in two */
   int ranks, hosts, weak, overlap, depth;
-  int sharers;  /**< the most ranks on one CPU memory or on one device; 0: unknown */
+  int sharers;  /**< largest number of ranks on one CPU memory or on one device; 0: unknown */
   int memories; /**< memories of a CPU host that its ranks use; 0: devices have their own */
   /** staged halos: 1 through shared memory, 0 by MPI or if the document is too old to report it; −1
    * if there are none */
@@ -69,7 +69,7 @@ enum study_reason {
 };
 extern const char *const study_reason_names[STUDY_REASONS];
 
-/** Size of the text that gives the reason. */
+/** Size of the text with the reason for leaving out a document. */
 #define STUDY_WHY 384
 struct study_left {
   enum study_reason reason;
@@ -90,7 +90,7 @@ status_t study_keep_parse(const char *option, const char *text, void *keep);
 enum study_where { STUDY_SAME_HOST, STUDY_OTHER_HOST, STUDY_WHERES };
 extern const char *const study_where_names[STUDY_WHERES]; /**< names in documents */
 
-/** A transport, with comm-gpu's fit. */
+/** A transport, and the latency and bandwidth that comm-gpu fitted. */
 struct study_transport {
   char name[STUDY_TEXT];
   int handover; /**< same as in struct study_run; −1 if a model does not have it */
@@ -125,8 +125,8 @@ void study_free(struct study *study);
 status_t study_leave(struct study *study, enum study_reason reason, const char *file, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** \brief Leaves out runs on more than \a ranks ranks (0: any), and all but the most common kernel
- * (or \a kernel, if not NULL), backend, depth, device and staging. */
+/** \brief Leaves out runs on more than \a ranks ranks (0: any), and all that differ from the most
+ * common kernel (or from \a kernel, if not NULL), backend, depth, device and staging. */
 status_t study_select(struct study *study, const char *kernel, int ranks);
 
 /** \brief Leaves out runs whose transport is not \a transport and has no parameters in \a paths, or
@@ -143,13 +143,13 @@ int study_same_configuration(const struct study_run *a, const struct study_run *
 /** \brief Leaves out runs whose halos were staged differently from \a handover (−1: none). */
 status_t study_staging_select(struct study *study, int handover);
 
-/** \brief Text of `handover`: "through shared memory" and so on. */
+/** \brief Returns the text of `handover`: "through shared memory" and so on. */
 static inline const char *study_staging(int handover)
 {
   return handover ? "through shared memory" : "by MPI alone, as before shared memory";
 }
 
-/** \brief Text of a cut: "2x2x1", for a product "2x2". */
+/** \brief Returns the text of a cut: "2x2x1", for a product "2x2". */
 static inline const char *study_cut_text(const int procs[3], char text[STUDY_TEXT])
 {
   if (procs[2] > 0)
@@ -159,7 +159,7 @@ static inline const char *study_cut_text(const int procs[3], char text[STUDY_TEX
   return text;
 }
 
-/** \brief Ranks per host of a run. */
+/** \brief Returns the ranks per host of a run. */
 int study_per_host(const struct study_run *run);
 
 /** \brief Reads a document of comm-gpu. A transport's parameters are the medians over its pairs; if

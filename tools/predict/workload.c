@@ -137,7 +137,7 @@ static status_t products_geometry(const struct study_run *run, int per_host, str
 struct study_product workload_product(const struct study *study)
 {
   struct study_product widest = {.type = 0};
-  /* whether gemm-gpu's own panels were used: those for GPUs, and those for CPUs */
+  /* whether every run used gemm-gpu's default panels: those for GPUs, and those for CPUs */
   int chosen[2] = {1, 1};
   for (int r = 0; r < study->n && study->program == STUDY_GEMM; r++) {
     const struct study_run *run = &study->runs[r];

@@ -30,7 +30,7 @@ struct cuda_job {
 
 /** Device properties for the operations. */
 struct cuda_chip {
-  /** compute capability for which its code in this program was built, e.g. 90 for 9.0 */
+  /** compute capability that the operation's code in this program was built for, e.g. 90 for 9.0 */
   int number;
   int processors;
   int shared_bytes; /**< largest shared memory of one block */
@@ -50,19 +50,19 @@ struct cuda_operation {
   cudaError_t (*launch)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                         const struct gemm_blocks *blocks, cudaStream_t stream);
   /** \brief Returns the bytes of device memory that a launch needs in addition to the matrices;
-   * they are zero before the first launch. NULL if it needs none. */
+   * they are zero before the first launch. The pointer is NULL if it needs none. */
   size_t (*work)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                  const struct gemm_blocks *blocks);
   /** \brief Completes \a blocks, which may be all 0, with the values that a launch will use.
-   * Returns cudaErrorInvalidConfiguration if there is no such kernel for this job on this chip.
-   * NULL if the operation has no choice. */
+   * Returns cudaErrorInvalidConfiguration if there is no such kernel for this job on this chip. The
+   * pointer is NULL if the operation has no choice. */
   cudaError_t (*choose)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                         struct gemm_blocks *blocks);
-  /** \brief Returns the launch parameters for reports. NULL if they are unknown. */
+  /** \brief Returns the launch parameters for reports. The pointer is NULL if they are unknown. */
   struct cuda_launch (*describe)(const struct cuda_job *job, const struct cuda_chip *chip,
                                  const struct gemm_blocks *blocks);
-  /** \brief Returns one of the kernels, to find the architecture that it was built for. NULL if
-   * that is the same as the first rung's. */
+  /** \brief Returns one of the kernels, to find the architecture that it was built for. The pointer
+   * is NULL if that is the same as the first rung's. */
   const void *(*kernel)(void);
   /* The following fields are for half precision and tensor cores only. */
   int chip;      /**< lowest compute capability, e.g. 80 */

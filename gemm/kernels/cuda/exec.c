@@ -8,7 +8,7 @@
 #include "gemm/kernels/cuda/cuda_gemm.h"
 #include "gpu/cuda/cuda_device.h"
 
-/* The last tile's indices are ints, even those beyond the edge of the matrix. */
+/* Largest extent; indices of the last tile are ints and may exceed the extent. */
 #define EXTENT_MOST (INT_MAX - 511)
 
 struct cuda_gemm_state {

@@ -13,7 +13,7 @@
 #define CHUNKS_A (GROUP_M * GROUP_K / 4 / ITEMS)
 #define CHUNKS_B (GROUP_N * GROUP_K / 4 / ITEMS)
 #define TILE     (GROUP_K * (STRIDE_A + STRIDE_B))
-// Tiles computed at the same time form a band of rows, so that caches hold the data they share.
+// Rows of tiles per band. Groups that run together share a band, and so the data in caches.
 #define BAND 8
 
 // Hints for GCN's compiler. Two groups per compute unit hide each other's latency, so kernels may
@@ -129,7 +129,7 @@ INLINE float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
 #define B_NEXT    ((long)GROUP_K * ldb)
 #endif
 
-// Offset of a chunk from its tile's first element; lines beyond the edge become the last one.
+// Returns a chunk's offset from its tile's first element; lines beyond the edge become the last.
 INLINE OFFSET offset_of(int line, int step, int across, int ld, int lines_left)
 {
 #ifdef EDGES

@@ -24,7 +24,7 @@
 #define END_WORDS    2
 #define MAX_A_STRIDE (1 << 24) /* bytes between rows of A; limited by mul24 */
 
-#define MOST_INSTRUCTIONS 20e6 /* products with more are estimated from a part of them */
+#define MOST_INSTRUCTIONS 20e6 /* with more, a part gives the product's estimate */
 /* The part of a larger product that is estimated: PART_ROUNDS tiles (rows, for a dot product) per
  * program, PART_COLUMNS columns for a dot product, and PART_DEPTH steps of q. */
 #define PART_ROUNDS  8
@@ -70,7 +70,7 @@ enum sgemm_piece { PIECE_CODE, PIECE_A, PIECE_B, PIECE_C, PIECE_RECORDS, PIECES 
 struct qpu_sgemm {
   struct gpu_device *device;
   size_t p, q, r;          /* size of the product */
-  double estimate_seconds; /* from the first run */
+  double estimate_seconds; /* seconds from the first run */
   struct sgemm_layout layout;
   struct gpu_mem memory[PIECES];
 };
@@ -175,7 +175,7 @@ static void copy_c(const struct sgemm_layout *l, int out)
     }
 }
 
-/* Copies rows of a matrix. \a transposed: it is stored by columns. */
+/* Copies the rows of a matrix, which is stored by columns if \a transposed. */
 static void copy_matrix(char *to, uint32_t stride, const float *from, size_t ld, size_t rows, size_t columns,
                         int transposed)
 {

@@ -65,9 +65,9 @@ int qpu_sgemm_fits(const struct qpu_sgemm_kernel *kernel, const struct gpu_devic
 
 struct qpu_sgemm;
 
-/** \brief Allocates memory on a device of the backend "qpu" for p × q by q × r. STATUS_USAGE for a
- * size of 0 or strides beyond the 24 bits that the kernels multiply, STATUS_ENVIRONMENT without
- * memory. */
+/** \brief Allocates memory on a device of the backend "qpu" for p × q by q × r. Returns
+ * STATUS_USAGE for a size of 0 or strides beyond the 24 bits that the kernels multiply,
+ * STATUS_ENVIRONMENT without memory. */
 status_t qpu_sgemm_open(struct gpu_device *device, const struct qpu_sgemm_kernel *kernel, size_t p, size_t q,
                         size_t r, struct qpu_sgemm **sgemm);
 void qpu_sgemm_close(struct qpu_sgemm *sgemm);

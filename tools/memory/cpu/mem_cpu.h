@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** \brief Sum of words. */
+/** \brief Returns the sum of words. */
 extern uint32_t (*const mem_cpu_sum)(const uint32_t *from, size_t words);
 
 /** \brief Sets to[w] = from[0][w] ^ from[1][w] ^ … */
@@ -22,8 +22,8 @@ uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16);
 /** Copies with stores that bypass the caches; NULL if this processor's instructions for them were
  * not compiled in. */
 extern void (*const mem_cpu_copy_streaming)(float *to, const float *from, size_t n);
-/** to = x + y, with stores that bypass the caches; NULL if this processor's instructions for them
- * were not compiled in. */
+/** Sets to = x + y with stores that bypass the caches; NULL if this processor's instructions for
+ * them were not compiled in. */
 extern void (*const mem_cpu_add_streaming)(float *to, const float *x, const float *y, size_t n);
 
 #endif

@@ -32,7 +32,7 @@ static inline int mem_cuda_units(const struct mem_exec *exec)
   return ((const struct mem_cuda_exec *)exec)->units;
 }
 
-/** \brief Returns the status of the last launch; a failure is logged with \a what. */
+/** \brief Returns the status of the last launch. A failure is logged, with \a what was launched. */
 static inline status_t mem_cuda_launched(const char *what)
 {
   return cuda_check(cudaGetLastError(), what);
@@ -58,8 +58,8 @@ status_t mem_cuda_check(struct mem_cuda_exec *x, struct gpu_queue *queue, struct
                         const struct mem_check *check);
 /** \brief Runs a chase. Sets x->result[0] to the last position and x->result[1] to the cycles. */
 status_t mem_cuda_chase(struct mem_cuda_exec *x, struct gpu_queue *queue, const struct mem_chase *chase);
-/** \brief Sets *flag, in device memory, to whether the warpgroup instructions of sm_90a were
- * compiled in. */
+/** \brief Sets *flag, in device memory, to 1 if the warpgroup instructions of sm_90a were compiled
+ * in, otherwise to 0. */
 status_t mem_cuda_peak_built(unsigned *flag);
 /** \brief Returns 1 if the code that this program runs on the device uses matrix units. If the
  * build only has code for an older chip, it does not. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The matrix units of compute capability 9.0 at full rate: warpgroups that multiply the same two
  * tiles of shared memory again and again. The warp's own instruction (tensor.cu) reaches about two
- * thirds of it. PTX ISA, "wgmma.mma_async". */
+ * thirds of that rate. PTX ISA, "wgmma.mma_async". */
 #include "tools/memory/cuda/mem_cuda.h"
 
 #define THREADS 256 /* two warpgroups, so that one computes while the other waits */

@@ -130,7 +130,7 @@ struct mem_ops {
   const char *native; /**< name of the library's own copy function */
 
   status_t (*open)(struct gpu_device *device, struct mem_exec **exec);
-  void (*close)(struct mem_exec *exec); /**< NULL: nothing to do */
+  void (*close)(struct mem_exec *exec); /**< the pointer is NULL if there is nothing to do */
   void (*traits)(const struct mem_exec *exec, struct mem_traits *traits);
 
   /** \brief Fills memory with the words of array \a number. */

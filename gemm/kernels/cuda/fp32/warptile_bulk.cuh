@@ -12,8 +12,8 @@
 #include "gemm/kernels/cuda/fp32/warptile.cuh"
 
 #define BULK_STAGES_MAX 8
-// Largest number of parts of k that a cluster adds up. Clusters of four load an H200's
-// multiprocessors unevenly, and 33 of them are not resident at once.
+// Largest number of parts of k that a cluster adds up. Clusters of four would load an H200's
+// multiprocessors unevenly: 33 of them, one per four multiprocessors, are not resident at once.
 #define BULK_CLUSTER_MAX 2
 
 struct bulk_args {

@@ -19,10 +19,10 @@ template <int extent, int depth, int threads> struct tile_copy {
   static constexpr int share = extent * depth / threads;
   const float *from;
   int64_t step,
-      // step: between copies; rewind: from the last copy's end to the next tile (elements)
+      // elements between copies (step), and from the last copy's end to the next tile (rewind)
       rewind;
   uint32_t to, to_step; // bytes
-  int k, k_step;        // k of the first copy, and the step between copies: 0 along m or n
+  int k, k_step;        // k of the first copy, and between copies: 0 if they run along m or n
   int inside;           // number of copies inside the matrix along m or n
   bool quads;           // copies of four neighbours along m or n, which are aligned to 16 bytes
 

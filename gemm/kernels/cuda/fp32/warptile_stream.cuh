@@ -20,7 +20,7 @@ struct stream_segment {
 
 // The order of work for all blocks.
 struct stream_plan {
-  int deep, blocks, rounds, line; // rounds: of whole tiles; line: number of tiles that blocks share
+  int deep, blocks, rounds, line; // number of rounds with whole tiles; line: of shared tiles
 
   __device__ __forceinline__ stream_plan(int tiles, int deep_, int blocks_) : deep(deep_), blocks(blocks_)
   {
@@ -51,7 +51,7 @@ struct stream_plan {
 // State of the thread that requests boxes. It is in shared memory, because all registers are in
 // use.
 struct stream_course {
-  int which, l, end; // which: segment; l, end: its next step and its end, in tiles of k
+  int which, l, end; // which: segment number; l, end: its next step and end (tiles of k)
   corner at;
 };
 

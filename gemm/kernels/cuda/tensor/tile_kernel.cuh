@@ -24,16 +24,16 @@ template <class E> struct tile_args {
   tile_order order;
 };
 
-// Number of stages of \a bytes bytes that fit the shared memory of every chip that runs code for
-// sm_`arch`: code for 8.0 also runs on 8.6 and 8.9, which have less. Before Ampere copies are not
-// asynchronous, and two stages alternate. `most` is the useful number.
+// Returns the number of stages of \a bytes bytes that fit the shared memory of every chip that runs
+// code for sm_`arch`: code for 8.0 also runs on 8.6 and 8.9, which have less. Before Ampere copies
+// are not asynchronous, and two stages alternate. `most`: largest useful number.
 static constexpr int tile_stages(int arch, int bytes, int most)
 {
   const int fit = (arch == 90 || arch / 10 == 10 || arch / 10 == 11 ? 227 : 99) * 1024 / bytes;
   return arch < 80 || fit < 2 ? 2 : fit > most ? most : fit;
 }
 
-// The trans flags are for operands stored along m or n instead of k. `whole`: see tile_reader.
+// trans_a: A is stored along m, not k; trans_b: B along k, not n. `whole`: see tile_reader.
 template <int m_, int n_, int k_, int warp_m_, int warp_n_, bool trans_a_, bool trans_b_, bool whole_,
           class E = uint16_t, int stages_ = 4>
 struct tile_shape {

@@ -24,9 +24,9 @@
 
 struct operand_plan {
   int rows, columns; // rows and columns as stored, or of the copy
-  bool across;       // rows run along m or n instead of k
+  bool across;       // 1: rows run along m or n instead of k
   int64_t ld;
-  int copied; // the kernel reads a copy in `work`
+  int copied; // 1: the kernel reads a copy in `work`
   size_t bytes;
 };
 

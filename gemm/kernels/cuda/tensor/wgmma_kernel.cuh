@@ -16,7 +16,7 @@ struct wgmma_args {
   float alpha, beta;
   float *c;
   int64_t ldc;
-  int bulk_store; // TMA can store C by map_c, and beta is 0
+  int bulk_store; // 1: beta is 0 and TMA can store C by map_c
   // clock cycles between the starts of two groups of pairs of blocks; pair n is in group n %
   // SPREAD_TURNS
   int spread;
@@ -166,7 +166,7 @@ static __device__ void wgmma_produce(const wgmma_storage<S> &storage, const CUte
   }
 }
 
-// Issues the products of one stage: four of 32 bytes along k.
+// Issues the products of one stage: four products, each of 32 bytes along k.
 template <class S>
 static __device__ __forceinline__ void wgmma_stage(float (&d)[S::columns / 2], uint32_t a, uint32_t b,
                                                    int accumulate)
@@ -209,7 +209,7 @@ static __device__ __forceinline__ void wgmma_multiply(const wgmma_storage<S> &st
 // columns have bank conflicts.
 struct spread_place {
   int box, chunk, half,
-      lane; // box of 32 rows, chunk of 16 bytes, half of 8 bytes; lane: of 4 threads along k
+      lane; // box: of 32 rows; chunk: of 16 bytes; half: of 8 bytes; lane: among 4 threads along k
   __device__ __forceinline__ spread_place()
   {
     const int warp = threadIdx.x % 128 / 32, row = threadIdx.x % 32 / 4;
@@ -222,7 +222,7 @@ struct spread_place {
   {
     return 32 * box + 4 * chunk + 2 * half;
   }
-  // The byte offset in boxes of 32 swizzled rows of 128 bytes, stored one after the other.
+  // Returns the byte offset in boxes of 32 swizzled rows of 128 bytes, stored one after the other.
   __device__ __forceinline__ uint32_t at(int along) const
   {
     return (32 * box + along) * 128 + (chunk ^ along % 8) * 16 + half * 8;
@@ -297,7 +297,7 @@ static __device__ __forceinline__ void wgmma_pass(const wgmma_storage<S> &storag
   }
 }
 
-// The index, among the warpgroup's 64 rows, of the thread's first or (`high`) second row.
+// Returns the index, among the warpgroup's 64 rows, of the thread's first or (`high`) second row.
 template <class S> static __device__ __forceinline__ int wgmma_row(int high)
 {
   return S::by_registers ? spread_place().row() + high
@@ -333,7 +333,7 @@ static __device__ __forceinline__ void slice_write_turned(uint32_t slice, const 
   }
 }
 
-// Whether this thread starts the stores of a box: one thread per box does.
+// Returns whether this thread starts the stores of a box: one thread per box does.
 template <class S> static __device__ __forceinline__ bool wgmma_storing()
 {
   return threadIdx.x % (S::turned ? 64 : 128) == 0;
@@ -433,8 +433,8 @@ static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(S::threads, 1
     if (args.bulk_store) map_prefetch(c);
     for (int stage = 0; stage < S::stages; stage++) {
       barrier_init(storage.full(stage), 1);
-      // arrivals: two warpgroups in each of two blocks, or all of their warps, which read A
-      // themselves
+      // arrivals: one per warpgroup of both blocks (4) or, if warps read A themselves, one per warp
+      // (16)
       barrier_init(storage.empty(stage), S::by_registers ? 16 : 4);
     }
     barrier_init_fence();

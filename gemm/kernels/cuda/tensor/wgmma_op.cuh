@@ -9,8 +9,8 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
-// TF32 values are stored as float32. The tensor core ignores the low 13 bits, to which TMA has
-// already rounded.
+// TF32 values are stored as float32. The tensor core ignores the low 13 bits, which TMA has already
+// rounded away.
 struct tf32_t {
   float value;
 };
@@ -53,8 +53,8 @@ template <class T, int columns> struct wgmma_op;
   };
 
 // Each width, with its registers of D and the names of the operands after them. The last function
-// takes A from registers: of each of its two rows, a thread holds the element along k whose index
-// is the thread's among four, and the element four after it.
+// takes A from registers: of each of its two rows, thread t of four holds elements t and t + 4
+// along k.
 #define WGMMA_WIDTH(columns, out, names, p0, p1, p2, p3, p4, p5)                                             \
   WGMMA_OP(__half, columns, "16", "f16", ", " p3 ", " p4, out, names, p0, p1, p2)                            \
   WGMMA_OP(__nv_bfloat16, columns, "16", "bf16", ", " p3 ", " p4, out, names, p0, p1, p2)                    \
