@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Shared by all bats files: `load ../helper`. Outside of `make check`, run bats in the build folder with top_srcdir set.
+# Functions for all bats files: `load ../helper`. Without `make check`, run bats in the build folder with top_srcdir set.
 : "${top_builddir:=$PWD}" "${top_srcdir:=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}"
 export top_srcdir top_builddir
 . "$top_builddir/tests/env.sh"
@@ -7,10 +7,10 @@ export top_srcdir top_builddir
 himeno=$top_builddir/himeno-gpu
 judge=$top_builddir/himeno-judge
 . "$top_srcdir/tests/replayed"
-export HIMENO_QUIET=1 # on a busy machine any run takes so long that it tells how far it is
+export HIMENO_QUIET=1 # on a busy machine runs take so long that they print their progress
 
-# Looked up once a file, since each test reads this anew: python3 itself where PATH has a script that looks for it, and a Python that
-# has jsonschema, if there is one (the first on PATH need not be the distribution's).
+# Choose python3 once per file, because every test loads this file: without a script on PATH that stands for it, and if possible
+# one with jsonschema (the first on PATH may lack it).
 if [ -z "${PYTHON_OF_TESTS-}" ]; then
   PATH=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'):$PATH
   for PYTHON_OF_TESTS in python3 /usr/bin/python3; do
@@ -20,13 +20,13 @@ if [ -z "${PYTHON_OF_TESTS-}" ]; then
 fi
 PYTHON=$PYTHON_OF_TESTS
 
-# without_sanitizers REASON: skips the test in a build with them.
+# without_sanitizers REASON: skips the test in a build with sanitizers.
 without_sanitizers() { [ "${SANITIZERS:-no}" = no ] || skip "$1"; }
 
 # needs_results: skips the test in a release, which leaves out doc/results.
 needs_results() { [ -d "$top_srcdir/doc/results" ] || skip "doc/results is not part of a release"; }
 
-# recorded FILE.jsonl NAME: that document of doc/results; recorded FILE.jsonl NAME... FOLDER/: those that fit a NAME, each as FOLDER/NAME.json.
+# recorded FILE.jsonl NAME: prints a document of doc/results. recorded FILE.jsonl NAME... FOLDER/: stores those that match.
 recorded() {
   "$PYTHON" - "$top_srcdir/doc/results/$1" "${@:2}" <<'END'
 import fnmatch, json, os, sys
@@ -40,14 +40,14 @@ for one in found:
 END
 }
 
-# run: that of bats, after which a document is judged again (tests/replayed), also those of the steps of scripts/accept FOLDER,
-# unless the folder is of another policy.
+# run: like that of bats, but judges the run's document again (tests/replayed). After scripts/accept FOLDER, it judges the
+# documents of its steps, too.
 declare -F bats_run >/dev/null || eval "bats_$(declare -f run)"
 run() {
   local n
   replay_begin "$@"
   bats_run "$@"
-  # The leak sanitizer itself can crash while threads of OpenCL end. Such a run shows no leak and no failure: it is run once more.
+  # The leak sanitizer can crash when threads of OpenCL end. That is neither a leak nor a failure: run it again.
   [[ $output != *"LeakSanitizer has encountered a fatal error"* ]] || bats_run "$@"
   replay_end "$status"
   for ((n = 1; n < $#; n++)); do
@@ -55,7 +55,7 @@ run() {
   done
 }
 
-# started COMMAND...: runs it in the background, with its output in out and said; ended: waits for it and does the rest of what `run` does.
+# started COMMAND...: runs it in the background; its output is in out and said. ended: waits for it and judges its document.
 started() {
   replay_begin "$@"
   "$@" >out 2>said 3>&- &
@@ -68,8 +68,8 @@ ended() {
 
 has_jsonschema() { "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"; }
 
-# follows SCHEMA DOCUMENT [EDIT]...: it follows that schema of doc/, and after none of the edits, which change `d`, still does. Without jsonschema
-# nothing is looked at.
+# follows SCHEMA DOCUMENT [EDIT]...: the document must follow this schema of doc/, and after each EDIT, a statement about `d`, it
+# must not. Does nothing without jsonschema.
 follows() {
   "$PYTHON" -c 'import jsonschema' 2>/dev/null || return 0
   "$PYTHON" - "$top_srcdir/doc/$1.schema.json" "${@:2}" <<'PY'
@@ -86,8 +86,8 @@ for edit in sys.argv[3:]:
 PY
 }
 
-# stalls_watched: from now on stalled() tells for how many milliseconds in all this host's processors stood still, or were others': by how much a
-# process that sleeps woke too late. A deadline is held against the clock less these.
+# stalls_watched: from now on, stalled() prints for how many milliseconds this host's processors were stopped or used by others,
+# which is how much too late a sleeping process woke up. Deadlines are compared with the clock minus that time.
 stalls_watched() {
   if [ ! -e "$BATS_TEST_TMPDIR/stalled" ]; then
     local test=$BASHPID
@@ -104,14 +104,14 @@ while os.getppid() == int(sys.argv[2]):
   stalled_before=$(stalled)
 }
 stalled() {
-  sleep 0.1 # for a stall that has just ended
+  sleep 0.1 # for the end of a present stall
   echo $((10#$(cat "$BATS_TEST_TMPDIR/stalled") - stalled_before))
 }
 
-# within ELAPSED LIMIT: the limit is that of an idle machine. The slowness is measured again if the load has grown since the file began.
+# within ELAPSED LIMIT: LIMIT is for an idle machine. If the load has grown, its slowness is measured again.
 within() { [ "$1" -le $(($2 * SLOWNESS)) ] || [ "$1" -le $(($2 * $(slowness))) ]; }
 
-# on RANKS PROGRAM [ARGUMENT]...: runs the program on that many ranks.
+# on RANKS PROGRAM [ARGUMENT]...: runs the program on RANKS ranks.
 on() {
   local ranks=$1
   shift
@@ -119,28 +119,28 @@ on() {
   "$MPIRUN" -np "$ranks" "$@"
 }
 
-# refute COMMAND...: it must fail. A plain "! COMMAND" ends no test unless it is the last one.
+# refute COMMAND...: it must fail. A plain "! COMMAND" only ends a test if it is the last command.
 refute() { ! "$@" || { echo "must fail, and did not: $*"; return 1; }; }
 
-# expect_status CODE: the last `run` ended with that exit code; shows what it said if not.
+# expect_status CODE: the last `run` must have ended with CODE; otherwise prints its output.
 expect_status() {
   [ "$status" -eq "$1" ] && return
   printf 'exit code %s, not %s:\n%s\n' "$status" "$1" "$output"
   return 1
 }
 
-# one_error PATTERN [PROGRAM]: the last `run --separate-stderr` printed one error alone, or one line of that program, warnings included, and it matches.
+# one_error PATTERN [PROGRAM]: the last `run --separate-stderr` printed only one error, or only one line of PROGRAM, that matches.
 one_error() {
   local lines
   lines=$(if [ $# -gt 1 ]; then grep -E "^$2"; else grep -E '^([a-z]+-gpu|accept|scaling):' | grep -v ': warning: '; fi <<<"$stderr")
   [ "$(wc -l <<<"$lines")" -eq 1 ] && grep -Eq -- "$1" <<<"$lines" || { printf 'not one line with %s:\n%s\n' "$1" "$stderr"; return 1; }
 }
 
-# json FILE EXPRESSION: its value, of the document as d.
+# json FILE EXPRESSION: prints an expression of the document d.
 json() { "$PYTHON" -ISc "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
 
-# unfolded: $output of scripts/accept with each wrapped line on one line. Only commands, paths and
-# lines with escaped characters may exceed 100 columns.
+# unfolded: joins wrapped lines in $output of scripts/accept. Only commands, paths and lines with
+# escaped characters may exceed 100 columns.
 unfolded() {
   if LC_ALL=C.UTF-8 grep -aE '^.{101}' <<<"$output" | grep -avE '^    (scontrol|[./])|^(accept|  for the vendor of )|\\[xu]'; then return 1; fi
   output=$(sed -E ':more; N; s/\n {6}([^ ])/ \1/; t more; P; D' <<<"$output")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Part of programs built with --enable-sanitizers. MPI libraries drop memory when they start and do
- * not free all of it when they end. So what MPI_Init allocates is not watched, and leaks are looked
- * for just before MPI_Finalize, when all that is still in use can be reached. A leak ends the
- * process with exit code 23. */
+/* Part of programs built with --enable-sanitizers. MPI libraries lose memory when they start, and
+ * do not free all of it when they end. So allocations in MPI_Init are ignored, and leaks are
+ * searched just before MPI_Finalize, when memory in use is still reachable. A leak ends the process
+ * with exit code 23. */
 #include <mpi.h>
 #include <sanitizer/lsan_interface.h>
 

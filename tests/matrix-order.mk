@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# For GNU make: one matrix at a time, and the other tests after them. Ranks of a matrix wait for each other by polling; beside each other, or
-# beside six tests, on few cores they would mostly poll: all of them took nine minutes so, and take three and a half alone. Their logs
-# are chained in the order of the list, whichever of them are asked for.
+# For GNU make: runs the matrices one after the other, and other tests after them. Ranks of a matrix wait for each other by
+# polling. If matrices ran at the same time on few cores, their ranks would mostly poll: all took nine minutes together, and three
+# and a half one by one. Each log depends on the previous one of those requested.
 matrix_logs := $(filter tests/mpi/matrix-%.log,$(TEST_LOGS))
 matrix_before :=
 $(foreach log,$(matrix_logs),$(if $(matrix_before),$(eval $(log): | $(matrix_before)))$(eval matrix_before := $(log)))

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Loaded into all processes of a test in place of sched_yield. Ranks that wait for each other poll
- * and yield, which takes all of a core. A rank that has only polled for 50 ms sleeps between two
- * polls. So does one whose yield was long: on a core that other processes keep busy, each yield
- * takes as long as a time slice of all of them (10 ms if there are six), and one exchange takes
- * several yields. A short sleep ends on time there. */
+/* Replaces sched_yield in all processes of a test. Ranks that wait for each other poll and yield,
+ * which uses a whole core. A rank that has only polled for 50 ms sleeps between two polls. So does
+ * a rank whose yield was long: on a core that other processes use, a yield lasts for a time slice
+ * of each (10 ms if there are six), and one exchange takes several yields. A short sleep ends on
+ * time even there. */
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LONG_NANOSECONDS    1000000
-#define WORK_NANOSECONDS    20000 /* between two yields: more than a poll */
+#define WORK_NANOSECONDS    20000 /* between two yields: more than a poll takes */
 #define PATIENT_NANOSECONDS 50000000
 #define NAP_NANOSECONDS     20000
-#define LONG_NAP            300000 /* nanoseconds, of one who is patient */
-#define NAPS                2000   /* after a long yield, until the next */
+#define LONG_NAP            300000 /* after PATIENT_NANOSECONDS of polls */
+#define NAPS                2000   /* number of sleeps after a long yield */
 
 static long long now(void)
 {

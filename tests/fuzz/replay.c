@@ -15,8 +15,8 @@ struct tar_header {
   char name[100], mode[8], user[8], group[8], size[12], rest[TAR_BLOCK - 136];
 };
 
-/* Returns 1 with the next file's name and its bytes, 0 at the end of the archive. The memory has
- * exactly the size of the input, so that a sanitizer sees a read beyond it. */
+/* Returns 1 with the next file's name and its bytes, or 0 at the end of the archive. The memory has
+ * exactly the size of the input, so that a sanitizer finds a read beyond it. */
 static int next_input(FILE *archive, struct tar_header *header, uint8_t **bytes, size_t *n)
 {
   memset(header, 0, sizeof *header);

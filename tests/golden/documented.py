@@ -12,13 +12,13 @@ NAME = (
 )
 SETTING = r'(?:[A-Z][A-Z_]+=(?:"[^"]*"|\S+) +)*'
 LAUNCHER = r"(?:mpirun|srun|salloc|sbatch|podman|apptainer)\b"
-# A line of a code block that does something; a span of code in a sentence counts only with an
-# argument or a launcher.
+# LINE matches a line of a code block that is a command. SPAN matches code within a sentence; it
+# needs an argument or a launcher.
 LINE = re.compile(
     rf"{SETTING}(?:(?:{NAME})(?= \D|$)|{LAUNCHER} |\./configure|module load|tar xf|make |jq |cp )"
 )
 SPAN = re.compile(rf"{SETTING}(?:(?:{NAME}) +\S|{LAUNCHER} .*(?:{'|'.join(PROGRAMS)}))")
-# Recipes: what they hand to a shell, start with arguments of their own, or quote.
+# Matches commands in recipes: for a shell, in quotes, or indented and with an option.
 RECIPE = re.compile(
     rf"(?:{LAUNCHER} [^:']*|(?:exec )?\S*scripts/[a-z]+\"? .*|"
     rf"(?<=')(?:{'|'.join(PROGRAMS)}) -[^']*|"
@@ -27,7 +27,7 @@ RECIPE = re.compile(
 
 
 def plain(text):
-    """The command without what explains it: after two spaces or more, or a comment."""
+    """Return the command without its explanation: text after two spaces or more, or a comment."""
     return re.split(r"  +(?=\S)|\s+# ", text.strip())[0]
 
 
@@ -46,7 +46,7 @@ def of_markdown(text):
 
 
 def of_help(text):
-    """Commands are indented by two spaces; lines that are indented further explain them."""
+    """Yield the commands, which are indented by two spaces. Deeper lines are explanations."""
     for line in re.findall(
         r"^  \S.*", text.partition("Examples:\n")[2].partition("\n\n")[0], flags=re.M
     ):
@@ -69,12 +69,12 @@ def of_recipe(text):
             )
     for words in re.findall(
         r"executable_opts \+?= \[(.*)\]", text
-    ):  # ReFrame's, with names for values
+    ):  # ReFrame options contain names that stand for values
         yield "himeno-gpu " + " ".join(word.strip("\"'") for word in words.split(", "))
 
 
 def documented(source, build):
-    """(where, command) of each, as often as it is shown."""
+    """Yield (where, command) for each place that shows a command."""
     source = pathlib.Path(source)
     for path in [
         source / "README.md",

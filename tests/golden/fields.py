@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Holds the fields of documents against the schemas of doc/, both ways: what a document has stands
-in its schema, and what a schema has is written by some document, or named in `unwritten` with the
-reason."""
+"""Compares the fields of documents with the schemas of doc/. Every field of a document must be
+declared in its schema. Every declared field must be written by some document, or be listed in
+`unwritten` with the reason."""
 
 import json
 import pathlib
@@ -13,11 +13,11 @@ except ImportError:
     jsonschema = None
 
 UNWRITTEN = pathlib.Path(__file__).parent / "unwritten"
-LINE_OF_A_LOG = "soak-log"  # its lines name no schema
+LINE_OF_A_LOG = "soak-log"  # name of a schema whose lines do not name it
 
 
 def roots_of(source):
-    """{schema of a document: (kind, whole file)}."""
+    """Return {schema of a document: (kind, whole file)}."""
     roots = {}
     for path in sorted(source.glob("doc/*.schema.json")):
         whole = json.loads(path.read_text())
@@ -28,7 +28,7 @@ def roots_of(source):
 
 
 def resolved(whole, nodes):
-    """All nodes that say something of one value."""
+    """Yield all schema nodes that apply to the same value."""
     for node in nodes:
         yield node
         more = [part for word in ("anyOf", "allOf") for part in node.get(word, [])]
@@ -38,8 +38,8 @@ def resolved(whole, nodes):
 
 
 def children(whole, nodes):
-    """{key: nodes} of an object's values, "*" for keys that are free, and "[]" for the elements of
-    an array."""
+    """Return {key: nodes} for the values of an object, with "*" for other keys and "[]" for the
+    elements of an array."""
     found = {}
     for node in resolved(whole, nodes):
         for key, inner in node.get("properties", {}).items():
@@ -51,8 +51,8 @@ def children(whole, nodes):
 
 
 def spot(whole, nodes, path, key):
-    """What names a property: objects of one schema with the same properties count as one, wherever
-    they are."""
+    """Return a name for a property. Equal objects of one schema have the same name, wherever they
+    are."""
     words = ("properties", "items", "additionalProperties")
     return (
         path.split(".")[0]
@@ -62,8 +62,8 @@ def spot(whole, nodes, path, key):
 
 
 def unknown(whole, nodes, value, path, written):
-    """What of a value stands in no schema; `written` gets the spot of each property that is
-    there."""
+    """Yield the parts of a value that no schema declares. Adds the name (see spot) of each property
+    that is there to `written`."""
     known = children(whole, nodes)
     for key, inner in (
         value.items()
@@ -81,8 +81,8 @@ def unknown(whole, nodes, value, path, written):
 
 
 def silent(whole, nodes, path, written):
-    """Properties that no document has, without what lies in them. One that several places share is
-    written if one of them has it."""
+    """Yield the properties that no document has, but not their parts. A property of several places
+    counts as written if one of them has it."""
     for key, inner in children(whole, nodes).items():
         below = f"{path}.{key}"
         if spot(whole, nodes, path, key) not in written:
@@ -93,7 +93,7 @@ def silent(whole, nodes, path, written):
 
 
 def faults(roots, kind, document):
-    """Where a document does not follow its schema, in words; nothing without jsonschema."""
+    """Yield texts on where a document does not follow its schema; none without jsonschema."""
     name = document.get("schema", kind.split()[0])
     if jsonschema and name in roots:
         for error in jsonschema.Draft202012Validator(roots[name][1]).iter_errors(document):
@@ -101,8 +101,8 @@ def faults(roots, kind, document):
 
 
 def differences(source, documents, skipped):
-    """In words; documents are those of one run of tests/golden/commands, {kind: [file of
-    documents]}. Of `skipped` kinds some could not be made."""
+    """Yield the differences as texts. `documents` are those of one run of tests/golden/commands,
+    {kind: [file of documents]}. Some documents of the kinds in `skipped` could not be made."""
     roots, written, stray = roots_of(source), set(), {}
     for kind, document in (
         (kind, one) for kind, files in documents.items() for file in files for one in file

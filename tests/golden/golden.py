@@ -29,7 +29,7 @@ SUBCOMMANDS = ("scripts/scaling", "scripts/plot")
 
 
 class Line:
-    """One documented command line: `WHERE: COMMAND`, and indented below it what is frozen of it."""
+    """A documented command line, `WHERE: COMMAND`, and the expectations indented below it."""
 
     def __init__(self, where, command):
         self.where, self.command = where, command
@@ -64,7 +64,7 @@ KNOWN = {}
 
 
 def shown_options(program, source, build, known=KNOWN):
-    """What --help names of a program of the suite, None of anything else."""
+    """Return the options in --help of a program of the suite, or None for another program."""
     name = program.split("/")[-1]
     if program not in known:
         if name.split()[0] in documented.PROGRAMS:
@@ -86,7 +86,7 @@ def words_of(command):
 
 
 def unknown_options(command, source, build):
-    """Options in a documented line that --help of what it starts does not name."""
+    """Return the options in a documented line that the --help of its program does not list."""
     unknown = []
     for part in re.split(r" (?:&&|[;|]) ", command):
         program = None
@@ -123,8 +123,8 @@ def load(path):
 
 
 def environment_of(source, build, folder):
-    """A folder's programs as the documents call them, on this machine; by the virtual clock where a
-    command describes its machine. What is launched is replayed."""
+    """Return an environment with this build's programs under their documented names, and with the
+    virtual clock if CLOCK_MACHINE is set. Launched programs' documents are judged again."""
     bin_folder = folder / "bin"
     bin_folder.mkdir(parents=True, exist_ok=True)
     programs = {
@@ -196,7 +196,7 @@ def shell(command, folder, env):
 
 
 def run_line(line, folder, env, schemas, documents):
-    """What is not as it was, in words."""
+    """Return the differences from the expected behaviour as texts."""
     for given in line.given:
         shell(given, folder, env)
     done = shell(line.run, folder, env)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bandwidth of a device-to-device copy, compared with the ceiling. A copy moves as many bytes,
- * half read and half written, as a sweep of the named size moves by the cost model.
+/* Compares the bandwidth of a device-to-device copy with the ceiling. A copy moves as many bytes as
+ * a sweep of the named size does by the cost model; half of them are read, half written.
  *
  * Usage: copy_rate SIZE...   prints one JSON document */
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@
 #define BATCH_SECONDS 0.05
 #define CHUNK_WORDS   ((size_t)8 << 20)
 
-/* A pending copy: two halves, and the events around a batch. */
+/* A copy: its source and destination, and the events around a batch of copies. */
 struct copy {
   char *from, *to;
   size_t bytes;
@@ -34,7 +34,7 @@ static status_t check(cudaError_t error, const char *what)
                   cudaGetErrorString(error));
 }
 
-/* Random words: a rate measured on zeros would mean nothing. */
+/* Fills the source with random words, because zeros can be copied faster on some devices. */
 static status_t source_fill(const struct copy *copy)
 {
   status_t status = STATUS_OK;
@@ -50,7 +50,7 @@ static status_t source_fill(const struct copy *copy)
   return status;
 }
 
-/* Seconds of \a n copies, by the device's events. */
+/* Sets *seconds to the duration of \a n copies, by the device's events. */
 static status_t batch_run(const struct copy *copy, int n, double *seconds)
 {
   float milliseconds;

@@ -12,7 +12,7 @@
 #include "gemm/verify/matrices.h"
 #include "gemm/verify/verify.h"
 
-/* The last one has more tiles than there are persistent blocks: some blocks take a second tile. */
+/* The last shape has more tiles than persistent blocks: some blocks compute a second tile. */
 static const int64_t shapes[][3] = {
     {1, 1, 1},      {5, 7, 3},      {130, 258, 17},  {64, 64, 64},   {200, 129, 300}, {1, 1, 300},
     {1, 300, 1},    {300, 1, 7},    {1, 129, 129},   {16, 16, 16},   {128, 256, 16},  {127, 129, 65},
@@ -20,14 +20,14 @@ static const int64_t shapes[][3] = {
     {384, 520, 33}, {640, 257, 24}, {40, 17200, 70},
 };
 
-/* Points only; several tiles along m and n; more steps along k than any kernel has stages. */
+/* Less than a tile; several tiles along m and n; more steps along k than kernels have stages. */
 static const int64_t tiny_shapes[][3] = {{5, 7, 3}, {130, 258, 17}, {24, 40, 330}};
 
 static const float factors[][2] = {{1, 0}, {-0.75f, 0}, {1, 1}, {0.5f, -2}};
 #define FACTORS (int)(sizeof factors / sizeof factors[0])
 
-/* Added to the least leading dimension of A, B and C: none; rows of whole vectors, of which the
- * last elements fill one only in part and are the last of the matrix; rows of none. */
+/* Padding of the leading dimensions of A, B and C: none; to rows of whole vectors, which the last
+ * elements of the matrix fill only in part; to rows that are not whole vectors. */
 static const int64_t pads[][3] = {{0, 0, 0}, {8, 16, 4}, {1, 3, 5}};
 #define PADS (int)(sizeof pads / sizeof pads[0])
 
@@ -35,11 +35,11 @@ struct effort {
   const char *name;
   const int64_t (*shapes)[3];
   int n_shapes;
-  /* every n-th pair of them; from their number on one pair per shape, alternately the first and the
-   * last */
+  /* step to the next pair of factors; from FACTORS on each shape has one pair, alternately the
+   * first and the last */
   int factors;
-  int blocks; /* every n-th way to cut the work, others each time */
-  int wide;   /* data of wide exponents and special values too */
+  int blocks; /* step to the next way to block the work, with another first one for each problem */
+  int wide;   /* 1: also data with wide exponents, and with special values */
 };
 #define ALL_OF(list) list, (int)(sizeof list / sizeof list[0])
 static const struct effort efforts[] = {{"all", ALL_OF(shapes), 1, 1, 1},
@@ -52,7 +52,7 @@ struct bench {
   struct gpu_device *device;
   struct gpu_queue *queue;
   const struct effort *effort;
-  char **only; /* names, ended by NULL; none: all */
+  char **only; /* names of the kernels to run, ended by NULL; if empty, all */
   int problems, tests, failed;
 };
 
@@ -93,7 +93,7 @@ static status_t product(struct bench *b, struct gemm_exec *exec, struct gemm_mat
   return gemm_matrices_fetch(m, m->out);
 }
 
-/* One way to cut the work: right, and the same again. */
+/* Checks one way to block the work: the product must be correct, and the same when repeated. */
 static status_t blocks_check(struct bench *b, const struct subject *s, const struct gemm_blocks *blocks,
                              struct gemm_matrices *m, const struct gemm_reference *reference)
 {
@@ -123,8 +123,8 @@ static void diagnose(const struct gemm_problem *p, const struct gemm_blocks *g)
   printf(": %s\n", log_held());
 }
 
-/* All blocks of a kernel on one problem, or some of them. Blocks that are none for the problem are
- * passed by, the first never. */
+/* Checks a kernel on one problem with all blockings, or some of them. Blockings that do not fit the
+ * problem are skipped, except the first. */
 static status_t problem_check(struct bench *b, const struct subject *s, const struct gemm_problem *p,
                               enum gemm_data data)
 {
@@ -190,7 +190,7 @@ static int is_wanted(const struct bench *b, const struct gemm_kernel *kernel)
   return *name || !b->only[0];
 }
 
-/* Whether each name that was asked for is one of the set's. */
+/* Returns 1 if the set has a kernel with each requested name. */
 static int names_known(const struct bench *b)
 {
   for (char **name = b->only; *name; name++) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Several hosts on one machine: network namespaces in the place of nodes, a relay between them, mpirun across it over TCP. Needs root
-# and the right to make namespaces; skipped elsewhere.
+# Several hosts on one machine: network namespaces represent nodes, which a relay connects; mpirun uses them over TCP. Without
+# root or the right to make namespaces, the tests are skipped.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -21,7 +21,7 @@ setup() {
   json=$BATS_TEST_TMPDIR/run.json
 }
 
-# over HOSTS COMMAND...: the command with one rank on each of the first hosts, started from the first.
+# over HOSTS COMMAND...: runs the command from the first host, with one rank on each of the first HOSTS hosts.
 over() {
   local all=10.77.1.2:1,10.77.2.2:1,10.77.3.2:1 n=$1
   shift
@@ -43,7 +43,7 @@ over() {
 
 @test "a wire of limited rate: right bits, and the time shows in transfer or wait" {
   network rate "$NETWORK" b 20mbit || skip "the kernel cannot limit rates"
-  # 64 KB a sweep to each side: 26 ms at 20 Mbit a second.
+  # A rank sends 64 KB per sweep to each side, which takes 26 ms at 20 Mbit/s.
   run over 2 "$himeno" -b null -s M -n 6 -x staged -k reference --verify off --json "$json"
   network rate "$NETWORK" b 10gbit
   expect_status 0
@@ -54,7 +54,7 @@ assert p["wait"] + p["transfer"] > 0.02, p
 END
 }
 
-# rate_found: comm-gpu's fits between two hosts find the wire's 10 MB/s, in both directions.
+# rate_found: comm-gpu's fits between two hosts must find the wire's 10 MB/s in both directions.
 rate_found() {
   rm -f "$json"
   run over 2 "$top_builddir/comm-gpu" -b cpu --parts pairs -x staged --min 64K --max 2M --samples 3 --json "$json"
@@ -71,7 +71,7 @@ END
   network rate "$NETWORK" a 80mbit || skip "the kernel cannot limit rates"
   network rate "$NETWORK" b 80mbit
   local found=0 n
-  # Other tests run at the same time: a fit of few samples may be off by more.
+  # Repeat it: other tests run at the same time, so a fit of few samples may be inaccurate.
   for n in 1 2 3 4 5 6; do
     ! rate_found || { found=1 && break; }
   done
@@ -80,7 +80,7 @@ END
   [ $found = 1 ]
 }
 
-# wires: comm-gpu over three cards of each host, whose sysfs is played; judged by the spread of the cards.
+# wires: runs comm-gpu over three cards of each host, which a simulated sysfs lists, and judges the spread of the cards.
 wires() {
   printf '#!/bin/sh\nHIMENO_SYSFS=/tmp/$(hostname).sysfs exec "$@"\n' >"$BATS_TEST_TMPDIR/played"
   chmod +x "$BATS_TEST_TMPDIR/played"
@@ -94,7 +94,7 @@ wires() {
   echo '{"wire_spread_max": 0.05, "wire_share_min": 0.8}' >"$BATS_TEST_TMPDIR/policy"
   local found=0
   network card "$NETWORK" b 1 7360kbit
-  # Other tests run at the same time: uncertain streams are not judged.
+  # Repeat it: other tests run at the same time, and uncertain streams are not judged.
   for _ in 1 2 3; do
     wires
     [[ $status != 5 || $output != *"card1 to rank 1's card; rank 4 on $NETWORK-b"* ]] || { found=1 && break; }
@@ -110,14 +110,14 @@ tcp = [row["sent"] for row in d["counters"] if row["card"] == "TCP"]
 assert len(tcp) == 2 and all(one > 100000 for one in tcp), tcp
 END
   [ $found = 1 ]
-  # A library that cannot be bound: what it sends is counted elsewhere.
+  # Traffic of a library that ignores the card is counted by another card.
   ln -sfn /sys/class/net/card0/statistics "/tmp/$NETWORK-a.sysfs/class/net/card2/statistics"
   wires
   [[ $status = 2 || $output != *"rank 2 on"* ]]
   [ "$(json "$json" '[d["ranks"][2]["wire"]["share"], d["ranks"][2]["wire"]["carried"] < 0.1]')" = "[None, True]" ]
 }
 
-# fabric: comm-gpu's streams between three hosts, judged; prints the failing checks.
+# fabric: runs comm-gpu's streams between three hosts, and judges them.
 fabric() {
   OMPI_MCA_mpi_yield_when_idle=1 over 3 "$top_builddir/comm-gpu" -b cpu --parts fabric --max 64K -t 12 --json "$json" >/dev/null
   run "$top_builddir/himeno-judge" --policy "$BATS_TEST_TMPDIR/policy" "$json"
@@ -154,24 +154,24 @@ fabric() {
   wait "$job" || code=$?
   cat "$BATS_TEST_TMPDIR/out"
   [ "$code" -eq 6 ]
-  within $((SECONDS - begin)) 15 # each ends its curve first
+  within $((SECONDS - begin)) 15 # a rank measures its curve to the end before it waits
   [ "$(grep -c '^comm-gpu: rank' "$BATS_TEST_TMPDIR/out")" -eq 1 ]
   grep -qE "^comm-gpu: rank [01] on host $NETWORK-[ab] waits .*, for over 2 s; silent: rank 2 on host $NETWORK-c" "$BATS_TEST_TMPDIR/out"
 }
 
 @test "a host cut off in mid-run: exit 6 within the deadline, and the message names it" {
-  # mpirun itself finds out by these while its connections are idle, and not before five minutes without: long after the program, also where
-  # the processors stand still for a while, or the job would end by mpirun and not with exit 6.
+  # Without these probes, mpirun notices a dead idle connection only after five minutes. It must notice later than the program
+  # even if the processors stand still for a while; otherwise mpirun would end the job, and not with exit code 6.
   export OMPI_MCA_oob_tcp_keepalive_time=1 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=12
   over 3 timeout -k 1 $((50 * SLOWNESS)) "$himeno" -b null -s XS -t 1000 -p 3x1x1 -x staged --verify off --timeout 2 \
     --json "$BATS_TEST_TMPDIR/run.json" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
   local job=$! code=0 begin n
-  # The document of an unfinished run has the blocks that were measured.
+  # Wait for the first block, which the document of an unfinished run has, too.
   for n in $(seq $((100 * SLOWNESS))); do
     ! grep -qE '"blocks": [1-9]' "$BATS_TEST_TMPDIR/run.json" 2>/dev/null || break
     sleep 0.2
   done
-  # For the cut to fall into a sweep and not between two blocks.
+  # So that the cut is in a sweep, not between two blocks.
   sleep 0.5
   network cut "$NETWORK" c
   stalls_watched
@@ -179,7 +179,7 @@ fabric() {
   wait "$job" || code=$?
   cat "$BATS_TEST_TMPDIR/out"
   [ "$code" -eq 6 ]
-  within $((SECONDS - begin - $(stalled) / 1000)) 20 # mpirun's probes take a dozen of them
-  # Whichever wait it is that the others were in.
+  within $((SECONDS - begin - $(stalled) / 1000)) 20 # mpirun's probes take about twelve of these seconds
+  # The other ranks may be in either of two waits.
   grep -qE "^himeno-gpu: rank [01] on host $NETWORK-[ab] waits (in sweep [0-9]+ for .*|for all ranks \\(a barrier\\)), for over 2 s; silent: rank 2 on host $NETWORK-c" "$BATS_TEST_TMPDIR/out"
 }

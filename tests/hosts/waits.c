@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* himeno-gpu whose null devices take their time: a sweep is the CPU's, and ends no sooner than
- * NULL_SWEEP says, nanoseconds of a launch and of a point. They wait without a core, so that
- * many of them are devices of their own on a machine with few. */
+/* himeno-gpu with null devices whose sweeps take a given time: NULL_SWEEP=LAUNCH,POINT has the
+ * nanoseconds per launch and per point. The CPU computes the sweep, and then waits without using a
+ * core, so that one machine can have many such devices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm-gpu --distributed: random shapes over 1 to N ranks, by every grid and transport, on one MPI
- * job's sub-communicators; speaks TAP. mpirun -np N cluster BACKEND CASES
+/* Tests gemm-gpu --distributed on random shapes over 1 to N ranks, by every grid and transport, on
+ * sub-communicators of one MPI job; prints TAP. mpirun -np N cluster BACKEND CASES
  *
- * Each case runs twice: on one rank and on many, verified against float64 both times, and the bits
- * must be the same, since the order over k is. Of every third the second run has a bit flipped in
- * what a rank receives: that must be wrong, and the rank must say so. */
+ * Each case runs on one rank and on several. Both results are verified against float64, and must
+ * have the same bits, because the order over k is the same. In every third case a bit flips in a
+ * message that a rank receives in the second run: the result must be wrong, and the rank must
+ * report it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static int world_rank, world_ranks;
 static uint64_t drawn = 1;
 static const struct gpu_backend *backend;
 
-/* The same on all ranks. */
+/* Returns a random number below \a choices, which is the same on all ranks. */
 static int draw(int choices)
 {
   return (int)(hash_mix(drawn++) % (uint64_t)choices);
@@ -30,7 +31,7 @@ static int draw(int choices)
 
 struct test_case {
   struct gemm_config config;
-  int ranks, corrupt; /* the rank that receives a flipped bit, −1 for none */
+  int ranks, corrupt; /* corrupt: the rank that receives a flipped bit, −1 for none */
 };
 
 static int is_usable(const struct halo_transport *transport)
@@ -39,7 +40,7 @@ static int is_usable(const struct halo_transport *transport)
   return transport != &halo_transport_nccl && transport->available(backend, reason);
 }
 
-/* One of the suite's own for floats. */
+/* Returns a random kernel of the suite, not a library's, for float. */
 static const struct gemm_kernel *kernel_draw(void)
 {
   const struct gemm_kernel_set *set = gemm_kernels_find(backend->name);
@@ -49,7 +50,7 @@ static const struct gemm_kernel *kernel_draw(void)
   return kernel;
 }
 
-/* Whether all ranks of all rings hold some of a panel: what is received beyond it is never read. */
+/* Returns 1 if all ranks have a part of each panel: a rank without one reads less than it gets. */
 static int all_hold(const struct gemm_config *config)
 {
   const struct gemm_problem whole = {.m = config->size[0], .n = config->size[1], .k = config->size[2]};
@@ -94,13 +95,13 @@ static struct test_case case_draw(int number)
   return t;
 }
 
-/* Whether an earlier rank has the same block. */
+/* Returns 1 if an earlier rank has the same block. */
 static int is_again(int64_t extent, int parts, int at)
 {
   return at > 0 && gemm_grid_span(extent, parts, at - 1).begin == gemm_grid_span(extent, parts, at).begin;
 }
 
-/* Of C's elements, each once, wherever they are. */
+/* Returns a checksum of C's elements by position. An element of several ranks counts once. */
 static uint64_t checksum(const struct gemm_run *run)
 {
   const struct gemm_grid *g = &run->work.cluster->grid;
@@ -118,7 +119,7 @@ static uint64_t checksum(const struct gemm_run *run)
   return all;
 }
 
-/* A bit of an own slice flips in device memory: it must be seen. */
+/* Flips a bit of one of the rank's slices in device memory. Returns 1 if that is detected. */
 static int damage_is_seen(struct gemm_run *run)
 {
   struct gemm_panels *side = &run->work.cluster->side[draw(2)];
@@ -136,8 +137,8 @@ static int damage_is_seen(struct gemm_run *run)
 /* Findings of all ranks. */
 struct found {
   uint64_t sum; /* of C's bits */
-  int reported; /* the rank that received a flipped bit says so */
-  int unseen;   /* a slice that changed in device memory is not told */
+  int reported; /* 1 if the rank that received a flipped bit reports it */
+  int unseen;   /* 1 if a change of a slice in device memory is not reported */
 };
 
 static status_t product(struct gemm_run *run, int corrupt, struct found *found)
@@ -156,7 +157,7 @@ static status_t product(struct gemm_run *run, int corrupt, struct found *found)
   return status;
 }
 
-/* The first ranks of the world run it; the others pass on. */
+/* Runs a case on the first ranks of the world; the other ranks return at once. */
 static status_t run_case(const struct test_case *t, struct found *found)
 {
   struct gemm_run run = {.rig.config = t->config};
@@ -197,7 +198,7 @@ static int case_try(int number)
   const uint64_t seed = drawn;
   status_t status[2] = {run_case(&one, &found[0])};
   status[1] = run_case(&t, &found[1]);
-  drawn = seed + 16; /* those who passed on have drawn less */
+  drawn = seed + 16; /* ranks that did not take part have drawn fewer numbers */
   if (world_rank != 0) return 0;
   const struct gemm_config *c = &t.config;
   if (status[0] == STATUS_ENVIRONMENT) {

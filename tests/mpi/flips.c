@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How many flipped bits a run reports: plants one in each of many blocks, as himeno-gpu runs and
- * checks them, and counts.
+/* Counts how many flipped bits a run reports: plants one bit in each of many blocks, which run and
+ * are checked as in himeno-gpu.
  *
- * Drawn are the array (13 that a sweep reads, and the halos of p where there are neighbours), the
- * rank, the point, the bit (10 to 31) and the sweep; not what no sweep reads. Blocks with pauses at
- * check points and without them take turns. */
+ * Random choices are the array (13 that a sweep reads and, with neighbours, the halos of p), the
+ * rank, the point, the bit (10 to 31) and the sweep. Points that no sweep reads are not chosen.
+ * Blocks with and without pauses at check points alternate. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -46,15 +46,15 @@ static int64_t draw(int64_t n)
   return (int64_t)(state % (uint64_t)n);
 }
 
-/* How far a local point lies outside of the owned box, a dimension. */
+/* Returns how far a local point is outside of the owned box in dimension \a d; 0 inside. */
 static int64_t outside(const struct layout *l, const int64_t at[3], int d)
 {
   int64_t below = l->owned.lo[d] - at[d], above = at[d] - l->owned.hi[d] + 1;
   return below > 0 ? below : above > 0 ? above : 0;
 }
 
-/* The row for a point of p, as the rank that holds it uses it; ROWS if no sweep reads it before it
- * is written. */
+/* Returns the table's row for a point, by the use that its rank makes of it; ROWS if no sweep reads
+ * the point before it is written. */
 static enum row row_of(const struct layout *l, const int64_t at[3], int array)
 {
   int64_t most = 0, sum = 0;
@@ -67,15 +67,15 @@ static enum row row_of(const struct layout *l, const int64_t at[3], int array)
   }
   if (array < HIMENO_COEFFICIENTS) return ROW_CONSTANT;
   if (most == 0) return array == SOLVER_NEWEST ? ROW_P : ROWS;
-  if (sum > 2 * depth) return ROWS; /* a sweep looks one step along two dimensions at most */
-  /* Kernels may write the ends of a row along with the rest. */
+  if (sum > 2 * depth) return ROWS; /* a sweep reads a step away in at most two dimensions */
+  /* Kernels may also write the ends of a row. */
   if (is_counted && array == SOLVER_OLDER && sum == outside(l, at, 2)) return ROWS;
   if (is_counted) return ROW_FIXED;
-  /* The halo's points on the grid's own sides are sent too. */
+  /* Halo points on the grid's own faces are sent, too. */
   return array == SOLVER_NEWEST ? ROW_HALO : ROWS;
 }
 
-/* A flip that is read; the row that it belongs to. */
+/* Draws a flip that a sweep reads; returns its row in the table. */
 static enum row flip_draw(const char *what, struct flip *flip)
 {
   for (;;) {
@@ -107,7 +107,7 @@ static status_t block_check(int cut, const char *what)
   return status_worst(status, solver_baseline_compare(solver_grid(solver), config.comm, &block, what));
 }
 
-/* As a run begins; with FLIPS_REFERENCE the CPUs compute that many sweeps only. */
+/* Prepares the solver as a run does. With FLIPS_REFERENCE=N the CPUs compute only N sweeps. */
 static status_t settle(void)
 {
   const char *first = getenv("FLIPS_REFERENCE");
@@ -135,7 +135,7 @@ static int group(const int *from, int n, int at)
   return g;
 }
 
-/* Sweeps from the fault to the next sum of p. */
+/* Returns the number of sweeps from the fault to the next checksum of p. */
 static int distance(const struct flip *flip, int cut)
 {
   int every = cut ? solver_check_sweeps(config.kernel) : SWEEPS, done = (int)flip->sweep - 1;
@@ -149,7 +149,7 @@ static status_t block_with(const char *what, int n, int *reported)
   enum row row = flip_draw(what, &flip);
   struct count *count = &counts[cut][row][group(bit_from, BITS, flip.bit)]
                                [group(distance_from, DISTANCES, distance(&flip, cut))];
-  /* Before every tenth one a block without: nothing may be found there. */
+  /* Before every tenth flip a block without a fault runs, which must be found correct. */
   if (n % 10 == 0) RETURN_IF_FAILED(block_check(cut, "a block without a fault"));
   struct flip planned = flip;
   planned.sweep += solver_grid(solver)->swept;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Right bits everywhere: every kernel of every backend, on 1 to N ranks, in all cuts, equals the
- * table of tests/golden/himeno.csv, or the reference kernel's value. One MPI job runs all cases on
- * sub-communicators of its ranks and speaks TAP.
+/* Tests that every kernel of a backend is bitwise correct on 1 to N ranks, in all process grids: it
+ * must equal the table tests/golden/himeno.csv, or the reference kernel. One MPI job runs all cases
+ * on sub-communicators, and prints TAP.
  *
- * Usage: mpirun -np 8 matrix TABLE BACKEND all|cuts|pairs|odd [KERNEL,...] `all` takes every cut
- * with both data sets at 24x37x53 and once at XS, transports and overlap paired off; `cuts` takes
- * each of these cuts once, slabs along i by p2p, for which there are kernels that sweep and send;
- * `pairs` takes S, with kernels, data, transports, overlap and a third of the cuts paired off;
- * `odd` takes extents that suit no tile, from the smallest there is, the rest paired off. */
+ * Usage: mpirun -np 8 matrix TABLE BACKEND all|cuts|pairs|odd [KERNEL,...]. `all`: every process
+ * grid at 24x37x53 with both data sets, and once at XS; transports and overlap vary from case to
+ * case. `cuts`: each grid once at 24x37x53; slabs along i use p2p, for which there are kernels that
+ * also send. `pairs`: size S; kernels, data, transports and overlap vary, with a third of the
+ * grids. `odd`: sizes that suit no tile, from the smallest one on; the other settings vary. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,10 +42,10 @@ static const struct gpu_backend *backend;
 static struct gpu_device *device;
 static const struct himeno_kernel_set *set;
 
-static const struct halo_transport *transports[16]; /* that this backend can have */
+static const struct halo_transport *transports[16]; /* those that are available on this backend */
 static int n_transports;
 
-/* NCCL wants a device for each rank. */
+/* Lists the available transports. NCCL needs a separate device for each rank. */
 static void transports_find(int n_devices)
 {
   char reason[GPU_TEXT_MAX];
@@ -87,7 +87,7 @@ static const struct golden *table_find(const struct test_case *t)
   return NULL;
 }
 
-/* The block's reference value: from the table, or from the reference kernel or the model. */
+/* Sets the block's reference value: from the table, or from the reference kernel or the model. */
 static status_t value_find(const struct solver_config *config, const struct test_case *t,
                            struct verify_value *value)
 {
@@ -143,13 +143,13 @@ static void case_report(const struct test_case *t, status_t status, const struct
   failures += !ok;
 }
 
-/* The next transport; never in step with what else is paired off. */
+/* Returns the next transport. The sequence is out of step with those of the other settings. */
 static const struct halo_transport *transport_next(void)
 {
   return transports[(cases + cases / n_transports) % n_transports];
 }
 
-/* Another one where the backend has none of that name. */
+/* Returns the transport with this name, or another one if it is unavailable. */
 static const struct halo_transport *transport_named(const char *name)
 {
   for (int t = 0; t < n_transports; t++)
@@ -157,7 +157,7 @@ static const struct halo_transport *transport_named(const char *name)
   return transport_next();
 }
 
-/* The first ranks of the world run the case, the others pass on to the next. */
+/* Runs a case on the first ranks of the world; the other ranks return at once. */
 static void case_do(struct test_case *t)
 {
   int ranks = t->procs[0] * t->procs[1] * t->procs[2];
@@ -185,7 +185,7 @@ static int cut_fits(const struct test_case *t)
   return fits;
 }
 
-/* Calls \a act for each P×Q×R of \a ranks. */
+/* Calls \a act for each process grid P×Q×R of \a ranks. */
 static void each_cut(int ranks, struct test_case *t, void (*act)(struct test_case *))
 {
   for (int p = 1; p <= ranks; p++)
@@ -196,7 +196,7 @@ static void each_cut(int ranks, struct test_case *t, void (*act)(struct test_cas
     }
 }
 
-/* Both settings of overlap meet both data sets, each in half of the cuts. */
+/* Runs both data sets. Each has the overlap in half of the process grids. */
 static void cut_all(struct test_case *t)
 {
   const int swapped = cases / 4 % 2;
@@ -216,7 +216,7 @@ static void pair_off(struct test_case *t)
   t->data = cases % 3 ? HIMENO_DENSE : HIMENO_STANDARD;
 }
 
-/* Dense data shows every edge. */
+/* Most cases have dense data, which show errors at every edge. */
 static void cut_paired(struct test_case *t)
 {
   pair_off(t);
@@ -242,7 +242,7 @@ static void cut_odd(struct test_case *t)
   case_do(t);
 }
 
-/* Every third cut of a kernel, not the same ones for the next. */
+/* Runs every third process grid of a kernel, and other ones for the next kernel. */
 static void cut_third(struct test_case *t)
 {
   static int call;
@@ -272,8 +272,8 @@ static void kernel_do(const struct himeno_kernel *kernel, int ranks, const char 
   }
 }
 
-/* Ranks use the devices in rotation. The host's own cores, which an OpenCL loader may list with the
- * GPUs, are used only if there is nothing else. */
+/* Returns the device of this rank; ranks use the devices in turn. CPUs, which an OpenCL loader may
+ * list too, are used only without a GPU. */
 static int device_index(const struct gpu_device_info *devices, int n)
 {
   int gpus = 0, wanted = 0;

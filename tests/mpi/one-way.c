@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Rank 0 sends a halo in each exchange and gets none; rank 1's device has work to do before it
- * takes them, for which its host does not wait. Rank 1 must find the halo of the exchange that it
- * finished, however far rank 0 would like to run ahead. By what `staged` hands over is printed.
+/* Rank 0 sends a halo in each exchange and receives none. Before it receives, rank 1's device has
+ * other work, for which its host does not wait. Rank 1 must find the halo of the exchange that it
+ * finished, however early rank 0 could send the next. Prints what hands over the halos of `staged`.
  *
  * Usage: mpirun -np 2 one-way BACKEND TRANSPORT [longer|refused-by-0|refused-by-1]
- * With `longer` rank 1 expects a point more than rank 0 sends. With `refused-by-R` rank R's
- * device locks no host memory: rank 0 would lock its own, rank 1 its neighbour's. */
+ * With `longer`, rank 1 expects one point more than rank 0 sends. With `refused-by-R`, rank R's
+ * device refuses to lock host memory: rank 0 locks its own, rank 1 its neighbour's. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@
 #define WORK      ((size_t)64 << 20)
 #define WORKS     4
 
-/* Messages of rank 1 are empty, at both ends. */
+/* Empties the messages from rank 1 to rank 0 on both ranks. */
 static void one_way(struct halo_plan *plan, int rank)
 {
   for (int m = 0; m < plan->n; m++) {
@@ -58,7 +58,7 @@ static size_t first_of(const struct layout *layout, const struct box *box)
   return (size_t)(box->lo[0] * layout->plane + box->lo[1] * layout->pitch + box->lo[2]) * sizeof(float);
 }
 
-/* Each point that rank 0 sends is the exchange's number. */
+/* Sets each point that rank 0 sends to the number of the exchange. */
 static void field_write(const struct halo_context *context, const struct layout *layout, float number)
 {
   int64_t floats = layout_floats(layout);
@@ -71,7 +71,7 @@ static void field_write(const struct halo_context *context, const struct layout 
   free(all);
 }
 
-/* Puts an exchange into rank 1's queues, behind work that takes a while. */
+/* Enqueues an exchange of rank 1 after work that takes a while. */
 static void halo_take(const struct halo_context *context, struct halo_route *route, struct gpu_mem work,
                       int n, float *found)
 {

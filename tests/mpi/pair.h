@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two ranks with a small grid between them, for programs that look at single exchanges. */
+/* Two ranks with a small grid between them, for programs that test single exchanges. */
 #ifndef TESTS_MPI_PAIR_H
 #define TESTS_MPI_PAIR_H
 
@@ -30,7 +30,7 @@ static struct gpu_device *device_open(const char *name, int rank)
   return device;
 }
 
-/* Eight planes of eight rows, cut in two along i. */
+/* Eight planes of eight rows, divided in two along i. */
 static void geometry_init(int rank, struct decomp *decomp, struct layout *layout, struct halo_plan *plan)
 {
   static const int64_t global[3] = {2 * ROWS - 2, ROWS, ROW};
@@ -40,7 +40,7 @@ static void geometry_init(int rank, struct decomp *decomp, struct layout *layout
   halo_plan_init(plan, decomp, layout, 1);
 }
 
-/* Cleared, and the queue that computes them. */
+/* Allocates and clears the fields, and creates the compute queue. */
 static void fields_open(struct halo_context *context)
 {
   size_t bytes = (size_t)layout_floats(context->layout) * sizeof(float);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Every wrong block of gemm-gpu is seen: faults at random places of C, A and B, of any bit, in any
- * block of our kernel and of the library, and in trials of tiles, on any rank, each in a run of its
- * own on fresh matrices. One MPI job does them all and speaks TAP. mpirun -np 2 products BACKEND
- * FAULTS Of our C, of A and of B any bit must be seen; of a library's C, and of a trial's, those
- * that move their element beyond the bounds of two right results: a fault below is drawn again, and
- * counted. */
+/* Tests that gemm-gpu reports every wrong block. Faults are random: any bit, at a random place of
+ * C, A or B, in any block of our kernel or of the library, or in a trial of tiles, on any rank.
+ * Each has a separate run on new matrices. One MPI job runs all, and prints TAP: mpirun -np 2
+ * products BACKEND FAULTS. Every flip in A, B and our C must be reported. In the C of a library or
+ * a trial, a flip must be reported if it moves the element beyond the error bounds of two correct
+ * results; smaller flips are drawn again, and counted. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static const int64_t size[3] = {40, 33, 64};
 static struct gemm_run run;
 static struct gemm_flip flips[GEMM_FLIPS_MAX];
 static uint64_t drawn = 1;
-static int below; /* faults drawn in a library's C that its bounds need not show */
+static int below; /* number of flips drawn that were too small for the bounds to show */
 
 static int draw(int choices)
 {
@@ -33,16 +33,16 @@ static int draw(int choices)
 /* ---- one fault ---- */
 
 struct fault {
-  int rank, series, block; /* 0 to 3, or GEMM_BLOCK_LAST or GEMM_BLOCK_TRIAL */
+  int rank, series, block; /* block: 0 to 3, GEMM_BLOCK_LAST or GEMM_BLOCK_TRIAL */
   enum gemm_matrix matrix;
   int64_t row, column;
   int bit;
   float factors[2];
 };
 
-/* Whether a flip in a library's C must be seen: of one product by twice the bound on ‖row‖‖column‖,
- * and as much again for its own error. Blocks that read C are blocks of many products here, whose
- * bounds are wider: of these only what is gross is asked for. */
+/* Returns 1 if a flip in a library's C must be reported. In one product it must exceed twice the
+ * bound on ‖row‖‖column‖, and once more for its own error. A block with beta is the sum of many
+ * products here, whose bounds are wider: then only bit 30 must be reported. */
 static int is_beyond(const struct fault *f)
 {
   const float *a = run.work.matrices.host[GEMM_A], *b = run.work.matrices.host[GEMM_B];
@@ -74,8 +74,8 @@ static struct fault fault_draw(void)
   return f;
 }
 
-/* Which needs the problem: the series there are, and how large its matrices. A rank's data are its
- * own, and its word on them counts. */
+/* Completes a fault by what depends on the problem: the series and the position in the matrix. Each
+ * rank has its own data, so the rank with the fault decides if it is drawn again. */
 static status_t fault_place(struct fault *f)
 {
   const struct gemm_kernel *kernel;
@@ -106,10 +106,10 @@ static status_t fault_place(struct fault *f)
   return gemm_flip_check(run.work.flips, &run.work.problem, run.rig.placement.ranks, 0);
 }
 
-/* ---- what is said of it ---- */
+/* ---- what is reported about a fault ---- */
 
-/* Only the rank that has the fault reports it. A library's fault alone is no verdict, unless the
- * run asks for one. */
+/* Returns what is wrong with the reports, or NULL. Only the rank with the fault may report it. A
+ * library's fault gives no verdict, unless the run asks for one. */
 static const char *judge(const struct fault *f, status_t status)
 {
   const struct gemm_series *s = &run.result.series[f->series];
@@ -162,7 +162,7 @@ static int fault_try(int number)
   return amiss != NULL;
 }
 
-/* Nothing is said of what is right, however often C is read. */
+/* Correct results must not be reported, however many times C is added. */
 static int right_try(int number, float beta)
 {
   struct fault f = {.factors = {1, beta}};

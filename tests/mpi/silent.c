@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A neighbour that never sends: rank 0 exchanges halos, rank 1 opens the route and then stops, or
- * only sleeps. Rank 0 must run into the deadline, on the device where that waits by itself, and end
- * the job with 6. Or a rank that stops where the others make a communicator: they must end the job.
- * Or one that is busy for longer than the deadline, while others wait for all: that is none. Or
- * one that fails long after rank 0 did: both errors must be reported.
+/* Ranks that stay silent. Rank 0 exchanges halos, while rank 1 opens the route and then stops or
+ * only sleeps. Rank 0 must reach the deadline (on the device, if that waits by itself) and end the
+ * job with 6. Or a rank stops while the others make a communicator: they must end the job. Or a
+ * rank is busy for longer than the deadline while others wait for all: that is no hang. Or a rank
+ * fails long after rank 0 did: both errors must be reported.
  *
  * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep|starve, or silent stop|work|fail RANK
- * Of more than two ranks the last two are those of the first form; the others wait for them. */
+ * In the first form with more than two ranks, the last two exchange halos, and the others wait for
+ * them. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +28,14 @@
 #define SILENCE 60
 #define WORK    6
 
-/* Says how long it took to find a hang. */
+/* Prints the time after which a hang was found. */
 static status_t timed(status_t status, double begin)
 {
   if (status == STATUS_HANG) fprintf(stderr, "after %.1f s\n", stats_now() - begin);
   return status;
 }
 
-/* Works for a fraction of the deadline in its own processor time, with a low priority. */
+/* Uses a fraction of the deadline in processor time, with a low priority. */
 static void be_starved(void)
 {
   struct timespec now, begin;
@@ -79,7 +80,7 @@ static int split_without(const char *how, int rank)
   return 0;
 }
 
-/* The two that exchange, with their numbers there; the others never return. */
+/* Returns a communicator of the last two ranks, with *rank in it. Other ranks stay here. */
 static MPI_Comm pair_make(int *rank)
 {
   int all;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* himeno-gpu on one rank whose gathers return the rows of PLAYED_RANKS: copies of its own, on
- * hosts of eight, each with messages to nine ranks on either side. Figures that vary between real
- * devices differ in each row, and paths were measured as with --accept. The product itself keeps,
- * writes and judges the rows on rank 0. */
+/* himeno-gpu on one rank that simulates rank 0 of PLAYED_RANKS: its gathers return that many copies
+ * of its own row, on hosts with eight ranks, with messages to nine ranks on either side. Figures
+ * that vary between real devices differ in each row. Paths were measured as with --accept. The code
+ * under test stores, writes and judges the rows. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "himeno/result/result.h"
 
 #define PER_HOST 8
-#define PEERS    9 /* of the 18 messages of a rank in three dimensions */
+#define PEERS    9 /* half of a rank's 18 messages in three dimensions */
 
 typedef status_t record_opener(const struct placement *placement, struct record **record);
 typedef status_t ranks_gatherer(const struct placement *placement, struct solver *solver,
@@ -28,13 +28,13 @@ status_t __wrap_watch_gather(MPI_Comm comm, const void *send, void *receive, siz
 
 static int played;
 
-/* \a value, more by up to 1% for rank \a r and what \a of says. */
+/* Returns \a value increased by up to 1%, depending on rank \a r and on \a of. */
 static double vary(double value, int r, int of)
 {
   return value * (1 + 1e-2 * ((r * 7919LL + of * 104729LL) % 10007) / 10007);
 }
 
-/* Texts of a path to a rank of the same host, and of another. */
+/* Texts of a path to a rank on another host, and on the same host. */
 static const struct path_texts texts[] = {{"staged", "on another host", "MPI", "on another host", NULL},
                                           {.used = "p2p"}};
 
@@ -45,7 +45,7 @@ static int peer_next(int r, int peer)
   return peer <= r + PEERS && peer < played ? peer : -1;
 }
 
-/* Of its path number \a m, if there is one. */
+/* Sets the texts of the rank's path number \a m, if there is one. */
 static void texts_vary(struct path_texts *path, int r, int m)
 {
   int peer = r - PEERS - 1;
@@ -127,7 +127,7 @@ status_t __wrap_watch_allreduce(MPI_Comm comm, const void *send, void *receive, 
   return status;
 }
 
-/* As many blocks and samples as one of so many ranks keeps. */
+/* Opens a record with as many blocks and samples as one of PLAYED_RANKS ranks has. */
 status_t __wrap_record_open(const struct placement *placement, struct record **record)
 {
   struct placement many = *placement;

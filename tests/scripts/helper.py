@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Shared by the unittest files of the scripts: their modules, a folder per case, a made-up run of
-scripts/accept, and TAP."""
+"""Classes for the unittest files of the scripts: a folder per case, a simulated run of
+scripts/accept, and TAP. Makes the scripts' modules importable."""
 
 import io
 import json
@@ -25,7 +25,7 @@ sys.path[:0] = [
 
 
 class Case(unittest.TestCase):
-    """A case works in a folder of its own."""
+    """A case that runs in a separate folder."""
 
     def setUp(self):
         before, folder = os.getcwd(), tempfile.mkdtemp()
@@ -34,7 +34,7 @@ class Case(unittest.TestCase):
         os.chdir(folder)
 
     def python(self, code, *arguments):
-        """Runs Python with the scripts' modules; its exit status, output and errors."""
+        """Run Python code that can import the scripts' modules; return (status, output, errors)."""
         code = (
             f"import sys; sys.dont_write_bytecode = True; sys.path[:0] = {sys.path[:9]!r}\n{code}"
         )
@@ -44,7 +44,7 @@ class Case(unittest.TestCase):
         return ended.returncode, ended.stdout, ended.stderr
 
     def recorded(self, folder):
-        """Documents of doc/results, by name; skips the case in a release, which has none."""
+        """Return {name: document} of doc/results. Skips the case in a release, which has none."""
         path = SOURCE / "doc/results" / folder / "runs.jsonl"
         if not path.exists():
             self.skipTest("doc/results is not part of a release")
@@ -52,7 +52,7 @@ class Case(unittest.TestCase):
             return {one["name"]: one["document"] for one in map(json.loads, lines)}
 
     def run_or_skip(self, *command):
-        """Runs a script; skips the case if a package is missing."""
+        """Run a script. Skips the case if a package is missing."""
         ended = subprocess.run(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
@@ -61,13 +61,13 @@ class Case(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
     def replace(self, of, name, value):
-        """Until the end of the case."""
+        """Replace an attribute until the end of the case."""
         self.addCleanup(setattr, of, name, getattr(of, name))
         setattr(of, name, value)
 
 
 class Options:
-    """Those of a run of scripts/accept on four hosts."""
+    """The options of a run of scripts/accept on four hosts."""
 
     names, folder, soak, slice, limit, seconds, per_host = (
         ["a", "b", "c", "d"],
@@ -87,7 +87,7 @@ class Options:
 
 
 class Run:
-    """A run of scripts/accept without hosts: findings are kept, launches are made up."""
+    """A run of scripts/accept without hosts, which keeps findings and simulates launches."""
 
     def __init__(self, outcomes=None, documents=None):
         self.a, self.outcomes, self.documents = Options(), outcomes or {}, documents or {}
@@ -138,7 +138,7 @@ class Run:
 
 
 class Tap(unittest.TestResult):
-    """Prints a line per case and, after #, what it printed and why it failed."""
+    """Prints a line per case and, after #, its output and the reason of a failure."""
 
     number, out = 0, sys.stdout
 

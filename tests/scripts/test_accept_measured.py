@@ -8,7 +8,7 @@ import io
 import json
 import re
 
-import helper  # before the others: it adds their folders
+import helper  # first, because it makes other modules importable
 import drift
 import measured
 import published
@@ -54,7 +54,7 @@ class Measured(helper.Case):
             [80, 100, -20, "below the guaranteed rate"],
         )
         self.assertIsNone(drift.of_host([drift.change(row(1), None, 1, 0.9)]))
-        # A device that two hosts had, or have, was not moved.
+        # If two hosts have had, or have, a device, it was not moved.
         for old, new, moved in (("a", "b", {"x": "a"}), ("ab", "c", {}), ("a", "bc", {})):
             before, now = ({(host, "x"): host for host in names} for names in (old, new))
             self.assertEqual(drift.move(before, now), moved)
@@ -190,7 +190,7 @@ class Measured(helper.Case):
             ],
         )
         self.assertEqual(sum(marked for row in table for _, marked in row), 2)
-        # A figure that every host lacks has no column in the table, and is null.
+        # A figure that no host has gets no column in the table, and is null in accept.json.
         text, rows, page = accepted(dict.fromkeys(rates))
         self.assertEqual(
             {(row["theory_share"], row["gflops_per_watt"]) for row in rows}, {(None, None)}

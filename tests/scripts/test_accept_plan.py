@@ -10,7 +10,7 @@ import pathlib
 import types
 import unittest.mock
 
-import helper  # before the others: it adds their folders
+import helper  # first, because it makes other modules importable
 import counts
 import hosts
 import levels
@@ -49,7 +49,8 @@ class Plan(helper.Case):
                 pass
 
     def devices(self, **settings):
-        """Counted for hosts n1 and n2 by a job with those variables; whether they are GPUs."""
+        """Return the numbers of devices of n1 and n2 in a job with these variables; True for
+        GPUs."""
         a = argparse.Namespace(names=["n1", "n2"], per_host=None, slots={}, expected={})
         with unittest.mock.patch.dict(
             os.environ, PATH=f"{os.getcwd()}:{os.environ['PATH']}", **settings
@@ -76,7 +77,7 @@ class Plan(helper.Case):
         )
         self.assertEqual(self.devices(SLURM_NTASKS_PER_NODE="3"), ([3, 3], False))
         self.assertEqual(self.devices(SLURM_TRES_PER_NODE="gres/nic:2"), (None, False))
-        # A job's devices on each of its nodes take precedence.
+        # A job's devices on each node take precedence over the other variables.
         pathlib.Path("job").write_text(
             "JobId=7\n   Nodes=n1 CPU_IDs=0-15 Mem=0 GRES=gpu:h100:8(IDX:0-7)\n"
             "   Nodes=n[2-3] CPU_IDs=0-15 Mem=0 GRES=gpu:h100:7(IDX:0-6),nic:1(IDX:0)\n"
@@ -145,7 +146,7 @@ class Plan(helper.Case):
             levels.at_level(a)
             return a
 
-        # A launcher may take 10 s to end, and what begins it a second.
+        # 10 s to stop the launcher, and 1 s to start the script.
         for level, limit in ((1, 59), (2, 599), (3, 4 * 3600)):
             self.assertLessEqual(at(level).budget + 10 + 1, limit)
         for level in 1, 2:
@@ -196,8 +197,8 @@ class Plan(helper.Case):
         documents["soak-0003-compute"]["worth"] = {"device_days": 4, "power_share": None}
         wrong = judged({"soak-0001-compute": {"outcome": "wrong", "seconds": 25}}, documents)
         self.assertIn("from 6 device-days", wrong)
-        # A clean slice of memory, with an episode and counted errors: said, and no finding. A host
-        # has the name that the launcher got.
+        # A clean slice of memory has a transient slowdown and error counters: they are printed, but
+        # no finding. The host's name is the one given to the launcher.
         documents["soak-0002-memory"].update(
             episodes=[{"rank": 1, "of": "compute", "slowness": 1.25, "begin": 20, "end": 35.04}],
             ranks=[
@@ -239,8 +240,8 @@ class Plan(helper.Case):
         soaking.soak(run)
         self.assertEqual(len(run.launched), 5)
 
-        # Products of a slice share its time: each kernel gets a third at first, then as much as the
-        # previous slice showed to be enough; the remaining time is soaked later.
+        # Products in a slice share its time: at first each kernel gets a third, and later the share
+        # that the previous slice showed to be enough. The remaining time is used later.
         class Timed(helper.Run):
             def together(self, what, jobs, width=None, **more):
                 given.extend(

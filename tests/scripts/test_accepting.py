@@ -4,7 +4,7 @@
 
 import json
 
-import helper  # before the others: it adds their folders
+import helper  # first, because it makes other modules importable
 import fabric
 import pairs
 import report
@@ -47,7 +47,7 @@ class Accepting(helper.Case):
     def test_of_a_fabric_that_is_slow_under_load(self):
         """of a fabric that is slow under load the leaf switches are named and no host, and a host
         that is slow while the others are idle is drained"""
-        rates = {("a", "c"): 20, ("b", "c"): 16}  # Gbit/s with all at once; the others have 40
+        rates = {("a", "c"): 20, ("b", "c"): 16}  # Gbit/s while all send; the other pairs have 40
 
         def document(*failed):
             rows = [
@@ -232,7 +232,7 @@ class Accepting(helper.Case):
     def test_a_larger_job_accuses_devices_that(self):
         """a larger job accuses devices that compute slowly, and leaves paths to the pairs"""
         run = helper.Run()
-        # Hosts follow from ranks, whatever name a host has for itself.
+        # The host follows from the rank, whatever name a host calls itself by.
         slow = [
             {"rank": rank, "of": of, "host": "b", "words": "", "uuid": uuid}
             for rank, of, uuid in ((1, "compute", "x"), (3, "exchange", "y"))
@@ -311,8 +311,8 @@ class Accepting(helper.Case):
         or one alone fails, is"""
 
         def shared(failed, passed=(), others=()):
-            """Hosts with the checks that they fail, the documents of those that pass, and findings
-            that tell nothing of a check."""
+            """Return the shared checks. `failed`: {host: checks}; `passed`: (host, check) that
+            passed; `others`: (kind, host) of findings that concern no check."""
             run = helper.Run(
                 documents={
                     name: {"result": {"accept": {"checks": [{"check": check, "outcome": "pass"}]}}}

@@ -17,13 +17,13 @@ sys.path.insert(0, str(helper.SOURCE / "tests/cli"))
 import page
 import svg
 
-# Seconds per sweep on one rank.
+# Seconds per sweep on one rank, by size.
 ALONE = {"8x8x8": 1e-5, "XS": 3e-5, "S": 1e-4, "M": 1e-3, "L": 1e-2}
 LEGEND = r'style="fill: (var\(--line\d\))">[^<]*</text></svg>([^<]+)</li>'
 
 
 def studied(folder):
-    """Write a study's documents; return seconds per sweep by mode, transport, size and ranks."""
+    """Write a study's documents; return its times by mode, transport, size and ranks."""
     golden = json.loads((helper.SOURCE / "tests/golden/documents/himeno-gpu-2.json").read_text())
     times = {}
     for key in itertools.product(("strong", "weak"), ("p2p", "staged"), ALONE, (1, 2, 4)):
@@ -48,7 +48,7 @@ def studied(folder):
 
 
 def titled(elements):
-    """Text and element of those that have a title."""
+    """Return [(title, element)] of the elements with a title."""
     titles = ((one.find(f"{svg.SVG}title"), one) for one in elements)
     return [(title.text, one) for title, one in titles if title is not None]
 
@@ -70,7 +70,7 @@ class Report(Charts):
         self.check_headline()
 
     def check_line(self, panel, of, colour, values, microseconds):
-        """One size's line and points are at those values; the titles have the times."""
+        """The line and points of a size must be at these values; the titles have the times."""
         (joined,) = (
             line for line in self.lines(panel, colour, dashed=False) if len(line) == len(values)
         )
@@ -97,13 +97,13 @@ class Report(Charts):
         ]
 
     def check_scaling(self):
-        """Points, joins, ideal lines and titles are at their times, in the colour of their size."""
+        """Points, lines, ideal lines and titles must be at their times, in their size's colour."""
         groups = re.findall(
             r"<div class=group>\s*<h3>(strong|weak) scaling, (\w+)</h3>(.*?)</div>\s*</div>",
             self.page,
             re.S,
         )
-        # Two modes and two transports; a panel has at most four of the five sizes.
+        # Two modes and two transports, with at most four of the five sizes per panel.
         self.assertEqual(len(groups), 8)
         seen = set()
         for mode, transport, block in groups:
@@ -130,7 +130,7 @@ class Report(Charts):
         self.assertEqual(len(seen), 20)
 
     def check_phases(self):
-        """Bars of the phases are as high as their times, and add up to a sweep."""
+        """The bars of the phases must be as high as their times, and add up to a sweep."""
         phases = re.findall(r'<svg [^>]*aria-label="phases.*?</svg>', self.page, re.S)
         self.assertEqual(len(phases), 20)
         for root in map(fromstring, phases):
@@ -153,7 +153,7 @@ class Report(Charts):
                 self.near(top, 1e6 * self.times[mode, transport, size, ranks], (size, ranks))
 
     def check_headline(self):
-        """It has the highest speed, the efficiencies of the largest size, and the lowest of all."""
+        """It must have the highest speed, the largest size's efficiencies and the lowest one."""
         speed = f"{max(1 / one for one in self.times.values()):,.0f}".replace(",", " ")
         strong, weak, lowest = (100 / 1.3 / by for by in (1, 1.2, 2.4))
         for words in (
@@ -192,7 +192,7 @@ class Readme(Charts):
 
 
 def light(colour):
-    """Relative luminance, by the Web Content Accessibility Guidelines."""
+    """Return the relative luminance as in the Web Content Accessibility Guidelines."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
     return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear))

@@ -54,7 +54,7 @@ class Page(html.parser.HTMLParser):
         self.texts.append(data)
 
     def table(self, first):
-        """Rows below the head that begins with these cells, by their first cell."""
+        """Return the head that begins with these cells, and the rows below it."""
         at = next(place for place, row in enumerate(self.rows) if row[: len(first)] == list(first))
         width = len(self.rows[at])
         return self.rows[at], [row for row in self.rows[at + 1 :] if len(row) == width]
@@ -69,7 +69,7 @@ def hostile(value):
 
 class Same(helper.Case):
     def same(self, ordinary, strange):
-        """The same elements and, but for the names, the same text."""
+        """Both pages must have the same elements and, except for names, the same text."""
         ordinary, strange = Page(ordinary), Page(strange)
         self.assertEqual(ordinary.tags, strange.tags)
         self.assertEqual("\n".join(hostile(ordinary.texts)), "\n".join(strange.texts))
@@ -201,8 +201,8 @@ class Acceptance(Same):
     ]
 
     def made(self, change):
-        """With the limits that scripts/accept finds in its steps: those with the smallest
-        margin."""
+        """Return (document, page, metrics) with the limits that have the smallest margin in the
+        steps of scripts/accept."""
         document, checks = change(self.document), change(self.checks)
         better = {"policy": "x", "checks": [checks[0] | {"margin": 0.5, "value": 0.75}]}
         steps = {"one": better, "two": {"policy": "WHY", "checks": checks}}
@@ -218,7 +218,7 @@ class Acceptance(Same):
         document, strange, _ = self.made(hostile)
         page = self.same(self.made(lambda value: value)[1], strange)
         head, rows = page.table(["host", "GFLOPS"])
-        # theory and pairs are unknown
+        # The shares of theory and the pairs are unknown.
         shown = "host|GFLOPS|ceiling|exch. µs|°C|W|GFLOPS/W|MHz|errors|verdict"
         self.assertEqual(head, shown.split("|"))
         for row, one in zip(rows, document["measured"], strict=True):
