@@ -103,11 +103,19 @@ static double path_best(const json_t *path, const char *field)
   return best;
 }
 
-/* Whether two pairs were measured by the same transport, in the same direction and load. */
-static int pairs_alike(const json_t *one, const json_t *other)
+/* True if the two ranks of a pair are on one host. */
+static int pair_within(const struct judge_run *run, const json_t *pair)
+{
+  const double rank = view_number(pair, "rank"), peer = view_number(pair, "peer");
+  return rank < run->n_ranks && peer < run->n_ranks && run->ranks[(int)rank].host == run->ranks[(int)peer].host;
+}
+
+/* True if two pairs were measured by the same transport, in the same direction and under the same
+ * load, both within a host or both between two hosts. */
+static int pairs_alike(const struct judge_run *run, const json_t *one, const json_t *other)
 {
   static const char *const keys[] = {"used", "direction", "company"};
-  int same = 1;
+  int same = pair_within(run, one) == pair_within(run, other);
   for (int k = 0; k < 3; k++) same &= strcmp(view_text(one, keys[k]), view_text(other, keys[k])) == 0;
   return same;
 }
@@ -124,7 +132,7 @@ static void pairs_explain(const struct judge_run *run, const json_t *pairs, stru
     const json_t *pair = json_array_get(pairs, p);
     double usual = rates[p], *own = rates + n;
     for (size_t o = 0; o < n; o++)
-      if (rates[o] > usual && pairs_alike(pair, json_array_get(pairs, o))) usual = rates[o];
+      if (rates[o] > usual && pairs_alike(run, pair, json_array_get(pairs, o))) usual = rates[o];
     const double share = rates[p] / usual, rank = view_number(pair, "rank"), peer = view_number(pair, "peer");
     if (isnan(share) || !(rank < run->n_ranks && peer < run->n_ranks)) continue;
     own[(int)rank] = fmax(own[(int)rank], share);

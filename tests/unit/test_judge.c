@@ -409,14 +409,16 @@ static void of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone(vo
 static void of_a_slow_collective_pairs_and_cards_name_the_culprit(void **state)
 {
   static const char policy[] = "{\"collective_busbw_min\": 121}";
-  json_t *run = whole_run((const double[]){1, 1, 1}, 3, 4), *pairs = json_array();
+  json_t *run = whole_run((const double[]){1, 1, 1}, 3, 5), *pairs = json_array();
   (void)state;
-  for (int a = 0; a < 4; a++)
-    for (int b = a + 1; b < 4; b++)
+  put(run, "ranks.4.host", json_string("n2")); /* pairs between the hosts have an eighth */
+  put(run, "ranks.4.host_first", json_integer(4));
+  for (int a = 0; a < 5; a++)
+    for (int b = a + 1; b < 5; b++)
       for (int load = 0; load < 2; load++)
         json_array_append_new(pairs, json_pack("{si, si, ss, ss, s[{sf}]}", "rank", a, "peer", b, "used",
                                                "p2p", "company", load ? "all" : "alone", "points", "gbps",
-                                               (a == 2 || b == 2 ? 60.0 : 200.0) / (load ? 4 : 1)));
+                                               (a == 2 || b == 2 ? 60.0 : 200.0) / (load ? 4 : 1) / (b == 4 ? 8 : 1)));
   put(run, "pairs", pairs);
   put(run, "collectives",
       json_pack("[{s[{sf}]}, {ss, s[{sf}, {sf}]}]", "points", "busbw", 240.0, "used", "ncclAllReduce",
@@ -428,7 +430,7 @@ static void of_a_slow_collective_pairs_and_cards_name_the_culprit(void **state)
   assert_true(check.outcome == CHECK_FAIL && check.value == 120 && check.rank == 2);
   assert_non_null(strstr(check.why, "ncclAllReduce; slowest pair: ranks 0 and 2 by p2p, 60 GB/s, 30% of the "
                                     "fastest; mlx5_1/1 of n1 counted 7 errors; rank 2 on n1"));
-  put(run, "pairs.6.points.0.gbps", json_real(200)); /* ranks 1 and 2 */
+  put(run, "pairs.8.points.0.gbps", json_real(200)); /* ranks 1 and 2 */
   assert_true(checked(run, policy).rank == -1 &&
               checked(run, "{\"collective_busbw_min\": 119}").outcome == CHECK_PASS);
   json_decref(run);
