@@ -168,7 +168,7 @@ enum { LEAST, MOST };
 
 const struct check_kind check_kinds[CHECK_KINDS] = {
     RUN("efficiency_min", NUMBER, "efficiency", "parallel efficiency", "", RUN, LEAST, 1, efficiency),
-    RUN("device_spread_max", NUMBER, "spread of devices", "(max - min) / median GFLOPS of devices", "",
+    RUN("device_spread_max", NUMBER, "spread of devices", "(max - min) / median GFLOPS while computing", "",
         DEVICE, MOST, 2, spread),
     RUN("noise_max", NUMBER, "noise of blocks", "relative std. deviation of block times", "", NOISE, MOST, 1,
         noise),
