@@ -56,10 +56,10 @@ static status_t ceilings_parse(const char *option, const char *text, void *field
     rest = value_next(rest, ',', one, sizeof one);
     if (value_read_real(one, n < 3 ? 1e-3 : 1, 1e9, &value[n]) != STATUS_OK) break;
   }
-  if (n < 4 || rest)
+  if (n < 4 || rest || value[3] != (int)value[3])
     return log_fail(STATUS_USAGE,
-                    "%s %s: must be four positive numbers: GFLOPS, GB/s of device memory, GB/s of local "
-                    "memory, compute units",
+                    "%s %s: must be four positive numbers, the last one whole: GFLOPS, GB/s of device "
+                    "memory, GB/s of local memory, compute units",
                     option, text);
   *card = (struct gemm_machine){.ceilings = {.flops = value[0] * 1e9,
                                              .bytes_per_second = value[1] * 1e9,

@@ -242,7 +242,11 @@ static status_t timing_begin(struct himeno_measurement *m, double wanted)
     RETURN_IF_FAILED(watch_barrier(m->choice->placement.comm, "idle power"));
     record_begin(m->record);
   }
-  if (!m->is_rung) progress_expect(wanted + ENDING_SECONDS);
+  const struct solver_block *last = &m->result->timing.last;
+  const double block = m->choice->placement.info.emulated
+                           ? wanted
+                           : last->seconds / last->sweeps * himeno_block_sweeps(m->choice->config);
+  if (!m->is_rung) progress_expect(fmax(wanted, block) + ENDING_SECONDS);
   progress_begin("timing");
   return STATUS_OK;
 }
@@ -255,8 +259,6 @@ static status_t measure_blocks_run(struct himeno_measurement *m, struct verify_v
   struct solver_block block;
   char what[48];
   RETURN_IF_FAILED(value_settle(m, sweeps, value));
-  if (c->sweeps_given && !m->is_rung && !m->choice->placement.info.emulated)
-    progress_expect(m->result->timing.last.seconds / m->result->timing.last.sweeps * sweeps);
   RETURN_IF_FAILED(timing_begin(m, c->sweeps_given ? -1 : c->seconds));
   double begin = stats_now();
   for (int up = 0; !up;) {

@@ -239,7 +239,7 @@ worn() {
   [[ $output == *"shares of 100.0 GFLOPS"*"memory 10.0 GB/s, local memory"*"1000 GB/s, 4 compute units"* ]]
   [ "$(json "$document" '[(round(p["gflops"], 3), round(p["peak_share"], 5)) for p in [d["sizes"][0]["rungs"][0]["predicted"]]]')" = "[(2.499, 0.02499)]" ]
   local wrong
-  for wrong in 100 100,10,1000 100,10,1000,4,5 100,10,1000,0.5 -1,10,1000,4 100,10,x,4; do
+  for wrong in 100 100,10,1000 100,10,1000,4,5 100,10,1000,0.5 100,10,1000,4.5 -1,10,1000,4 100,10,x,4; do
     run "$gemm" -b cpu --ladder --sizes 16 --ceilings "$wrong"
     expect_status 2
     [[ $output == *"--ceilings $wrong: must be four positive numbers"* ]]
