@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The list of all backends, in order of preference. Other components expand it to their
- * tables.
+ * \brief The list of all backends, in order of preference. Other code makes tables from it.
  *
  * Entries are X(name, built). The probe of a backend that was not built gives the reason. Tables
  * that use `built` need config.h. */

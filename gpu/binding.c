@@ -92,7 +92,7 @@ struct host {
   int n_ranks, n_devices;
   struct host_device *devices;
   struct view *views; /**< [rank][device] */
-  int *taken;         /**< [rank]: index of the rank's device, −1 before it has one */
+  int *taken;         /**< per rank: index of its device, −1 before it has one */
 };
 
 /* Returns 1 if an entry is the known device. Devices without UUID and PCI address are identified by

@@ -24,7 +24,7 @@ struct binding_rank {
   hwloc_const_cpuset_t bound; /**< cores to which the launcher bound the rank */
   /* the functions below set these: */
   int device;          /**< index into `devices`, −1 if none */
-  int host_devices;    /**< distinct devices that the host's ranks see together */
+  int host_devices;    /**< number of distinct devices that the host's ranks see */
   int host_unused;     /**< number of devices that no rank uses */
   int shared;          /**< number of other ranks of the host that use the same device */
   hwloc_cpuset_t cpus; /**< cores to run on; the caller frees it */

@@ -27,7 +27,7 @@ struct gpu_backend;
 /** Properties of a device, known before it is opened. Unknown texts are "", unknown numbers 0. */
 struct gpu_device_info {
   char name[GPU_TEXT_MAX]; /**< product name, as the vendor writes it */
-  /** "GPU-…" for NVIDIA, a stable text per host for CPUs, 32 hex digits for others */
+  /** "GPU-…" for NVIDIA, a stable text per host for CPUs, 32 hex digits for other devices */
   char uuid[48];
   char pci[16];                /**< PCI address such as "0000:3b:00.0"; "" for CPUs */
   char driver[GPU_TEXT_MAX];   /**< driver and runtime versions */
@@ -110,7 +110,7 @@ struct gpu_backend {
   enum gpu_vendor vendor;
   int on_host;   /**< 1: kernels run on this process's threads, so there is always a device */
   int for_tests; /**< 1: used only if the user names it */
-  /** maximum number of compute units that a program can choose; 0: it always uses all */
+  /** maximum number of compute units that a program may select; 0: programs use all */
   int units_max;
 
   /** \brief Lists devices. Never fails: if there are none, *n is 0 and `reason` gives the cause
@@ -246,8 +246,8 @@ const struct gpu_backend *gpu_backend_find(const char *name);
  * returns STATUS_USAGE for any other text. */
 status_t gpu_backend_parse(const char *option, const char *text, void *backend);
 
-/** \brief Used by backends: logs that the device could not be opened, with its PCI address and the
- * driver's \a error, and returns STATUS_ENVIRONMENT. */
+/** \brief For backends: logs that the device could not be opened, with its PCI address and the
+ * driver's \a error. Returns STATUS_ENVIRONMENT. */
 status_t gpu_open_fail(const struct gpu_device_info *info, int index, const char *error);
 
 static inline status_t gpu_open(const struct gpu_backend *backend, int index, struct gpu_device **device)

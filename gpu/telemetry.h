@@ -75,7 +75,7 @@ struct telemetry_state {
 double telemetry_peak_bytes(const struct telemetry_state *state);
 double telemetry_peak_flops(const struct telemetry_state *state);
 
-/** Indices of the values of a state whose change during a run is significant. */
+/** Indices of those values of a state that are significant if they change during a run. */
 enum telemetry_fact {
   FACT_CORRECTED,
   FACT_UNCORRECTED,

@@ -40,7 +40,7 @@ struct nvml_memory {
   unsigned long long total, free, used;
 };
 
-/* Layout of an entry that the process functions list, versions 2 and 3. */
+/* Entry of the lists that NVML's process functions of versions 2 and 3 return. */
 struct process {
   unsigned id;
   unsigned long long bytes; /* memory used; all ones if unknown */

@@ -16,7 +16,7 @@
 
 struct sysfs {
   char folder[PATH_BYTES]; /* folder of the PCI device */
-  char hwmon[PATH_BYTES];  /* "" if there is none */
+  char hwmon[PATH_BYTES];  /* folder of the device's hwmon class; "" if there is none */
 };
 
 /* Joins a folder and a name. Returns 0 if the path is too long. */

@@ -356,7 +356,7 @@ static void add_wait(struct text *text, const struct alarm_snapshot *snapshot,
     }
 }
 
-/* If every rank that answers is computing, the silent rank is the one they wait for. */
+/* If \a report is of a computing rank, adds the first silent rank: the job waits for it. */
 static void add_answer(struct text *text, const struct alarm_snapshot *snapshot,
                        const struct alarm_report *report)
 {
@@ -431,7 +431,7 @@ double alarm_launcher_ends(void)
   return stop_asked() && since < LAUNCHER ? LAUNCHER - since : 0;
 }
 
-/* Logs the message of a rank without a watch, which cannot ask other ranks. */
+/* Logs the message of a single rank, or before watch_open, without asking other ranks. */
 static status_t hang_single(const struct watch_wait *wait)
 {
   int rank = 0;

@@ -120,8 +120,8 @@ double alarm_launcher_ends(void);
 int alarm_reports_take(void);
 
 /** \brief Notifies the other ranks of \a comm that this rank failed. A rank that waits for
- * something other than the agreement for STUCK seconds confirms this, and alarm_is_stuck then
- * returns 1. */
+ * something other than the agreement for STUCK seconds answers, and alarm_is_stuck then returns
+ * 1. */
 void alarm_failure_notify(MPI_Comm comm);
 int alarm_is_stuck(void);
 

@@ -56,7 +56,7 @@ status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_st
     if (status != STATUS_OK && status != STATUS_USAGE) agree_abort(status);
   }
   if (status != STATUS_OK) {
-    log_hold(0); /* prints the held error: there is no other rank to compare it with */
+    log_hold(0); /* prints the held error; no other rank is asked for its error */
     if (error == MPI_SUCCESS) MPI_Finalize();
     return status;
   }

@@ -36,7 +36,7 @@ struct card {
   int numa;                  /**< −1 if unknown */
   int64_t errors;            /**< sum of all error counters */
   int64_t discards, symbols; /**< packets dropped on sending, and symbol errors */
-  int64_t received, sent;    /**< bytes since the counters started */
+  int64_t received, sent;    /**< number of bytes since the counters started */
   enum cards_near near;      /**< distance from the device of the rank that read it */
 };
 
@@ -48,7 +48,7 @@ struct cards {
 /** A card, and the increase of its counters between two readings. */
 struct cards_row {
   struct card card;
-  int64_t received, sent; /**< bytes between the readings */
+  int64_t received, sent; /**< number of bytes between the readings */
   int64_t errors, discards, symbols;
   /** 1: active but carried almost nothing, although ranks of the host sent to other hosts */
   int idle;
@@ -58,8 +58,8 @@ struct cards_table {
   int n;
   struct cards_row *rows; /**< the cards of all hosts */
   int64_t *asked;         /**< per row: bytes that ranks of its host sent to other hosts */
-  /** n × ranks: distance of each card from each rank's device, as enum cards_near; CARDS_UNKNOWN on
-   * other hosts */
+  /** array of n × ranks: distance of each card from each rank's device, as enum cards_near;
+   * CARDS_UNKNOWN if the rank is on another host */
   unsigned char *near;
   int ranks;
 };

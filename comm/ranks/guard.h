@@ -13,7 +13,7 @@
 #include "base/status.h"
 
 /** \brief Makes a blocking call with a deadline on all ranks of \a comm, such as guard_mpi(comm,
- * MPI_Comm_dup(comm, …), "MPI_Comm_dup"). Not for concurrent threads. */
+ * MPI_Comm_dup(comm, …), "MPI_Comm_dup"). Must not run in concurrent threads. */
 #define guard_mpi(comm, call, what)                                                                          \
   (guard_begin(comm, what) == STATUS_OK ? guard_end((call), (what)) : STATUS_HANG)
 

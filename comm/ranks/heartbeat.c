@@ -40,7 +40,7 @@ static struct {
   struct alarm_table *own; /* the table, if this rank created it */
   uint64_t last;           /* time of the last beat */
   int schedstat;           /* descriptor of the main thread's schedstat file; negative: none */
-  uint64_t starved;        /* starved_read() at the last beat */
+  uint64_t starved;        /* result of starved_read() at the last beat */
   /* when this thread saw the alarm, without suspensions of this process; 0: no alarm */
   uint64_t raised;
   double patience; /* delay in seconds from the alarm to this thread's report */

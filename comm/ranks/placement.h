@@ -24,7 +24,7 @@ struct placement {
   int host_rank, host_ranks;
   /** lowest rank of this host, which identifies the host because names need not be unique */
   int host_first;
-  int host_unused; /**< devices that ranks of this host see but none uses */
+  int host_unused; /**< number of devices that ranks of this host see but do not use */
   char host[META_HOST_BYTES];
   const struct gpu_backend *backend; /**< the same on all ranks */
   /** why the backend uses no GPU; "" if it uses one, or if the user chose the backend */

@@ -107,7 +107,7 @@ struct comparison {
   const char *host, *other_host;
   int asked; /**< 0: program and build, 1: options and variables */
   int rank;  /**< number of the other rank */
-  int n;     /**< differences so far */
+  int n;     /**< number of differences so far */
   char text[TEXT_MAX];
 };
 

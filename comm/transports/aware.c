@@ -132,7 +132,7 @@ struct aware_trial {
   const struct halo_context *context;
   struct gpu_queue *queue;
   struct gpu_mem send, recv; /* TRY_FLOATS floats for each message */
-  float *values;             /* the values to send, then those received */
+  float *values;             /* first the values to send, later the values received */
   int rank;
 };
 

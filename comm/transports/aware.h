@@ -16,9 +16,9 @@ int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]
  * not, or for host memory. Valid after aware_available. */
 const char *aware_mover(void);
 
-/** \brief Collective; ranks agree. Sends device memory to itself and to every neighbour, and
- * compares the data received. If any differs, clears reach[m].carried of all messages. Returns
- * STATUS_ENVIRONMENT if MPI crashes on device memory. */
+/** \brief Collective; ranks agree on the outcome. Sends device memory to itself and to every
+ * neighbour, and compares the data received. If any differs, clears reach[m].carried of all
+ * messages. Returns STATUS_ENVIRONMENT if MPI crashes on device memory. */
 status_t aware_try(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX]);
 
 #endif

@@ -10,7 +10,7 @@
 #include "comm/ranks/watch.h"
 #include "comm/transports/buffered.h"
 
-/* At most ROUNDS rounds, fewer if they take SECONDS_MOST in total. Per length, a round has one
+/* There are ROUNDS rounds, or fewer if they take SECONDS_MOST together. Per length, a round has one
  * untimed exchange and EXCHANGES timed ones. */
 #define ROUNDS       3
 #define EXCHANGES    2

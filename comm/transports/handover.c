@@ -14,7 +14,7 @@
 #include "gpu/host.h"
 #include "gpu/host_share.h"
 
-/* Added to the MPI tag of a halo message for its set-up message. */
+/* Offset of the MPI tag of a set-up message from the tag of its halo message. */
 #define HELLO_TAG 64
 
 /* A counter has a cache line of its own, because another process polls it. */

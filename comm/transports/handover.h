@@ -31,8 +31,9 @@ struct handover {
   struct handover_peer peer[HALO_MESSAGES_MAX];
 };
 
-/** \brief Collective; ranks agree. If a message must go by MPI, clears reach[m].carried and sets
- * the reason, at both ends. Returns STATUS_WRONG if the ends disagree on a message's length. */
+/** \brief Collective; ranks agree on the outcome. If a message must go by MPI, clears
+ * reach[m].carried and sets the reason, at both ends. Returns STATUS_WRONG if the ends disagree on
+ * a message's length. */
 status_t handover_open(struct handover *handover, const struct halo_context *context,
                        struct halo_reach reach[HALO_MESSAGES_MAX]);
 

@@ -10,7 +10,7 @@ struct linked_exchange {
   struct halo_context context;
   struct halo_plan plan; /**< carried messages only */
   const struct halo_link_ops *link_ops;
-  struct gpu_queue *queue; /**< used if exchanges run concurrently with computing */
+  struct gpu_queue *queue; /**< queue for exchanges that run concurrently with computing */
   struct gpu_event *arrived;
   struct gpu_mem mailbox, state;
   struct halo_plea *plea;
@@ -37,11 +37,11 @@ struct linked_exchange {
 /** \brief Returns 1 if a backend supports links; if not, sets the reason. */
 int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]);
 
-/** \brief Collective; ranks agree. Creates an exchange with only its context set. */
+/** \brief Collective; ranks agree on the outcome. Creates an exchange with only its context set. */
 status_t linked_create(const struct halo_context *context, struct linked_exchange **exchange);
 
-/** \brief Collective; ranks agree. Opens the link. \a offer contains the targets; the mailbox is
- * created here. Clears reach as halo_peers_open does. */
+/** \brief Collective; ranks agree on the outcome. Opens the link. \a offer contains the targets;
+ * the mailbox is created here. Clears reach as halo_peers_open does. */
 status_t linked_open(struct linked_exchange *exchange, struct halo_offer *offer,
                      struct halo_reach reach[HALO_MESSAGES_MAX]);
 

@@ -9,7 +9,7 @@
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 
-/* Added to the MPI tag of a halo message for the agreement about it. */
+/* Offset of the MPI tag of an agreement about a halo message from the message's tag. */
 #define VERDICT_TAG 96
 
 struct swap {

@@ -12,7 +12,7 @@
 #include "comm/transports/neighbours.h"
 #include "comm/transports/prove.h"
 
-/* Added to the MPI tag of a halo message for its set-up message. */
+/* Offset of the MPI tag of a set-up message from the tag of its halo message. */
 #define HELLO_TAG 64
 
 /* The first message between neighbours, which offers this rank's memory. */

@@ -14,7 +14,7 @@
 #include "comm/transports/aware.h"
 #include "comm/transports/buffered.h"
 
-/* Added to a message's MPI tag for its token, an empty message that precedes the data. */
+/* Offset of a token's MPI tag from its message's. A token is an empty message before the data. */
 #define TOKEN_TAG 32
 
 static status_t chunked_setup(const struct halo_context *context, enum buffered_kind kind,

@@ -57,7 +57,7 @@ struct cpu_device {
   struct gpu_device base;
   struct cpu_block *blocks;
   unsigned long allocations; /**< number of allocations so far, which determines the stagger */
-  /** bytes allocated now; the system counts pages only once they are touched */
+  /** number of bytes allocated now; the system counts pages only after they are touched */
   uint64_t held_bytes;
   uint64_t available_at_open;
 };

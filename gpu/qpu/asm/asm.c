@@ -289,7 +289,7 @@ static status_t define(struct qpu_asm *as, const struct use *use)
   RETURN_IF_FAILED(new_symbol(as, &text, &symbol));
   if (*text == '(') {
     RETURN_IF_FAILED(parse_parameters(as, text + 1, ')', symbol, &text));
-    symbol->text = text + 1; /* no copy is needed: the line outlives the symbol */
+    symbol->text = text + 1; /* no copy is needed, because the line outlives the symbol */
     return STATUS_OK;
   }
   /* keep the symbol's index, because evaluating may move the table */

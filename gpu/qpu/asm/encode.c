@@ -36,7 +36,7 @@ struct builder {
   const struct operation *slots[N_SLOTS];
   struct source sources[4];
   int n_sources;
-  int a_taken, b_taken; /* read ports in use */
+  int a_taken, b_taken; /* 1: the read port is in use */
 };
 
 static const struct alu {

@@ -27,7 +27,7 @@ enum qpu_hazard {
   QPU_HAZARD_END_R14 = 1 << 11,
   QPU_HAZARD_END_FLOW = 1 << 13,
   QPU_HAZARD_SWITCH = 1 << 14,
-  QPU_HAZARD_REGISTER = 1 << 15 /**< found by comparing written and read registers */
+  QPU_HAZARD_REGISTER = 1 << 15 /**< this hazard is found by comparing written and read registers */
 };
 
 struct qpu_rule {

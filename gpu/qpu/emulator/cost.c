@@ -13,7 +13,7 @@
 #define NO_LINE    UINT32_MAX
 #define VPM_QUEUE  2 /* largest number of vectors in flight */
 
-/* Fitted to GPU_FFT's published times; cache sizes are from vc4asm's author. */
+/* Times are fitted to GPU_FFT's published times; cache sizes are from vc4asm's author. */
 const struct qpu_cost_model qpu_cost_pi = {.clock_hz = 250e6,
                                            .tmu_vector = 16,
                                            .tmu_latency = 36,

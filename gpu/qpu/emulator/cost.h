@@ -7,12 +7,12 @@
 
 #include "gpu/qpu/emulator/state.h"
 
-/** \brief Returns a model's state for an emulator, or NULL if memory ran out. */
+/** \brief Creates the state of a cost model for one emulator. Returns NULL if memory ran out. */
 struct qpu_cost *qpu_cost_create(const struct qpu_cost_model *model);
 void qpu_cost_reset(struct qpu_cost *cost);
 
-/** \brief Returns 1 if the instruction must wait for data that the real chip would not have yet.
- * Then sets thread->ready to the cycle on which it may continue. */
+/** \brief Returns 1 if the instruction must wait for data that the real chip would not have yet. In
+ * that case sets thread->ready to the cycle on which it may continue. */
 int qpu_cost_waits(struct qpu_issue *issue);
 
 /** \brief Sets the time at which a look-up of sixteen words will be answered. */

@@ -39,7 +39,7 @@ void qpu_vpm_write(struct qpu_vpm *vpm, struct qpu_vpm_access *access, const qpu
 /** DMA set-up and the current transfer. */
 struct qpu_dma {
   uint32_t setup; /**< basic set-up word that the program wrote */
-  /** field MPITCHB of a load's second set-up word; STRIDE and BLOCKMODE of a store's */
+  /** second set-up word: has MPITCHB for loads, STRIDE and BLOCKMODE for stores */
   uint32_t stride;
   int busy;
   uint64_t done_at; /**< cycle on which the transfer ends */

@@ -45,7 +45,7 @@ enum qpu_cond { QPU_COND_NEVER, QPU_COND_ALWAYS, QPU_COND_Z, QPU_COND_NZ, QPU_CO
 
 #define QPU_BRANCH_ALWAYS 15
 
-/** Input multiplexers: 0 to 5 are the accumulators. */
+/** Codes of an ALU's input multiplexers; 0 to 5 are the accumulators. */
 enum { QPU_MUX_R4 = 4, QPU_MUX_R5 = 5, QPU_MUX_A = 6, QPU_MUX_B = 7 };
 
 /** Kinds of load-immediate words, by the unpack field. */
@@ -77,7 +77,7 @@ enum qpu_register {
   QPU_W_TMU1_B = 63
 };
 
-/** Small immediates: 0 to 47 are values, 48 rotates by r5 (not emulated), 49 to 63 by 1 to 15. */
+/** Small immediates: 0 to 47 are values; 48 rotates by r5 (not emulated), n > 48 by n − 48. */
 #define QPU_SMALL_ROTATE 48
 
 enum qpu_kind { QPU_ALU, QPU_LOAD, QPU_SEMAPHORE, QPU_BRANCH };
