@@ -5,8 +5,8 @@
 
 #include "base/hash.h"
 
-/* special_value makes one in this many of its candidates infinite: rare enough that most rows stay
- * finite. */
+/* In special data, one in this many of the elements at certain rows and columns is infinite: rare
+ * enough that most rows stay finite. */
 #define SPECIAL_ONE_IN 97
 
 const char *const gemm_data_names[] = {"random", "wide", "special"};

@@ -74,7 +74,7 @@ struct gemm_path {
   int64_t bytes; /**< bytes per slice */
   char used[16];
   char why[GPU_TEXT_MAX]; /**< reason why another transport than the run's is used; otherwise "" */
-  char handover[16];      /**< handover and reason of the halo_path */
+  char handover[16];      /**< handover of the halo_path, and its reason */
   char handover_why[GPU_TEXT_MAX];
 };
 

@@ -26,7 +26,7 @@ struct gemm_flip {
   int bit;
   char kernel[32]; /**< kernel or library; "": any */
   int block;       /**< number of the kernel's block, 0, GEMM_BLOCK_LAST or GEMM_BLOCK_TRIAL */
-  int check;       /**< number of the check, of all kernels or of this one's trials, from 1 */
+  int check;       /**< number of the check, from 1: of any kernel, or of this one's trials */
   int checks;      /**< number of checks so far */
 };
 

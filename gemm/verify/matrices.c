@@ -59,7 +59,7 @@ void gemm_matrices_close(struct gemm_matrices *m)
   memset(m, 0, sizeof *m);
 }
 
-/* If beta is 0, all elements of the initial C are equal, and the device replicates them. */
+/* Restores C on the device. If beta is 0, C has only one value, and a piece of it is replicated. */
 status_t gemm_matrices_reset(struct gemm_matrices *m)
 {
   const size_t bytes = gemm_bytes(&m->problem, GEMM_C);

@@ -427,7 +427,7 @@ status_t gemm_verify_bits(const struct gemm_reference *r, const void *right, con
   return gemm_differences(r, &t, out, who, what);
 }
 
-/** C after \a launches products is growth·(alpha·A·B) + decay·C. */
+/** After \a launches products, C is growth·(alpha·A·B) + decay·(the initial C). */
 struct repeated {
   int launches;
   double growth, decay;           /**< Σβ^i and β^launches */

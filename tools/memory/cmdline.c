@@ -12,7 +12,7 @@
 #define CONFIG struct mem_config
 #define MOST   ((uint64_t)1 << 52)
 
-/* What reads an option: the sections, and copies on a device with thread blocks. Bits. */
+/* Bits: which sections read an option, or copies on a device with thread blocks. */
 enum { COPIES = 1, MIXES = 2, LATENCY = 4, HOST = 8, ROOFLINE = 16, SECTIONS = 31, GPU_COPIES = 32 };
 
 static int mem_values_have(const struct mem_values *values, uint64_t value)

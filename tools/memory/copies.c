@@ -165,7 +165,7 @@ static status_t copies_contents(struct mem_rig *rig, struct copies_job *job)
                             what);
 }
 
-/** The points of one size, followed by the other copy methods. */
+/** Copies of one size: the points, then the other methods. */
 struct batch {
   struct copies_job *jobs;
   struct sampler_item *items;

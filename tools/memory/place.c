@@ -40,7 +40,7 @@ static struct mem_placed *next(struct mem_roofline *r)
   return r->n_placed < MEM_PLACED_MAX ? &r->placed[r->n_placed++] : NULL;
 }
 
-/* Places a sweep. \a classed has its class and its T. */
+/* Places a sweep. \a classed is the JSON object with its class and its T. */
 static status_t place_sweep(struct mem_roofline *r, const char *path, const char *kernel,
                             const json_t *config, const json_t *classed, double gflops)
 {

@@ -86,9 +86,9 @@ static struct model_route model_route(const struct study_paths *paths, int hosts
   return (struct model_route){{via, study_transport_find(paths, "staged")}};
 }
 
-/* Sets the latency and the bytes of an exchange to the longer of those within the host and between
- * hosts: all transfers are concurrent. comm-gpu measures a path with one pair of ranks; a host's
- * term is relative to two ranks that send as much. */
+/* Sets the latency and the bytes of an exchange, each to the longer of within the host and between
+ * hosts, because transfers are concurrent. TRANSPORT_HOST counts the bytes of all ranks of a host;
+ * between hosts those of two, as comm-gpu measures a pair. */
 static void paths_time(const struct model_terms *terms, const struct geometry *g,
                        const struct model_route *route, struct model_parts *parts)
 {
@@ -116,8 +116,8 @@ double model_slowdown(double share, int sharers)
 }
 
 /* Returns the seconds of a product. Tiles run in rounds over all multiprocessors. k is divided into
- * the number of parts that takes least time, whose sums are then added. Launches of whole tiles
- * fill each other's last rounds, except those of one step. */
+ * the number of parts that takes least time, with the time to add them up. If k is one part,
+ * launches share rounds, but each step takes at least one. */
 static double product_work(const struct model_terms *terms, const struct geometry *g)
 {
   const double tiles = ceil(g->part[0] / terms->tile[0]) * ceil(g->part[1] / terms->tile[1]),

@@ -53,7 +53,7 @@ enum model_kind { KIND_RANKS, KIND_SIZE, KIND_CUT, KINDS };
 extern const char *const model_program_names[STUDY_PROGRAMS];
 extern const char *const model_kind_names[KINDS]; /**< "ranks", "size", "cut" */
 
-/** What takes most of the time. */
+/** The cost that takes most of the time. */
 enum model_limit {
   LIMIT_INTERIOR,
   LIMIT_LATENCY,

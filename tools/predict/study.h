@@ -103,7 +103,7 @@ struct study_transport {
   double host_share;
 };
 
-/** A user-given path between hosts, per direction with both at once; all 0: not given. */
+/** A user-given path between hosts: one direction while both are active; all 0: not given. */
 struct study_between {
   double latency, bandwidth; /**< seconds, bytes per second */
 };

@@ -260,8 +260,8 @@ INLINE void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m,
     }
 }
 
-// Common beginning: positions, and the addresses of this work-item's chunks. The parts of C for
-// consecutive splits follow each other.
+// The beginning of each kernel: positions, and the addresses of this work-item's chunks. Partial
+// sums of C for consecutive parts of k follow each other.
 #define TILE_BEGIN                                                                                           \
   const struct place p = place_make(m, n, k, steps);                                                         \
   float sums[ITEM_M][ITEM_N] = {{0}};                                                                        \

@@ -10,9 +10,9 @@
 #include <immintrin.h>
 #endif
 
-/* Compiles one version per instruction set; the loader picks the best one for this processor. The
- * address sanitizer starts too late for that. Functions are static, because Clang 14 links such
- * functions only within a file. */
+/* Compiles one version per instruction set. The loader picks the best one for this processor,
+ * before the address sanitizer works. Functions are static, because Clang 14 links such functions
+ * only within a file. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define EVERY_CPU __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

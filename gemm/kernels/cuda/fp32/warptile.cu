@@ -19,7 +19,7 @@ static int tiles_of_k(const cuda_job *job, const warptile_tile &tile)
   return (job->k - 1) / tile.k + 1;
 }
 
-// Returns the share of the peak at which this many threads hide each other's latency.
+// Returns the share of the peak that this many threads reach: few threads hide less latency.
 static double hidden(int threads)
 {
   return threads <= 128 ? 0.8 : threads <= 256 ? 0.95 : 1;

@@ -22,7 +22,7 @@ template <int extent, int depth, int threads> struct tile_copy {
       // elements between copies (step), and from the last copy's end to the next tile (rewind)
       rewind;
   uint32_t to, to_step; // bytes
-  int k, k_step;        // k of the first copy, and between copies: 0 if they run along m or n
+  int k, k_step;        // k of the first copy, and distance in k between copies
   int inside;           // number of copies inside the matrix along m or n
   bool quads;           // copies of four neighbours along m or n, which are aligned to 16 bytes
 
