@@ -12,9 +12,9 @@
 /** Index of a limit: the device's own memory, then the limits of host memory by enum host_scope. */
 enum { GPU_LIMIT_DEVICE, GPU_LIMIT_HOST, GPU_LIMITS = GPU_LIMIT_HOST + HOST_SCOPES };
 
-/** \brief Reads the limits of allocations on \a device. For a GPU the limits of the machine and of
- * the control group are unset, but that of the process applies, because drivers map device memory
- * into its address space. */
+/** \brief Reads the limits of allocations on \a device. For a GPU only the limit of the process
+ * applies, because drivers map device memory into its address space; the limits of machine and
+ * control group are unset. */
 status_t gpu_memory_limits(struct gpu_device *device, struct host_limit limits[GPU_LIMITS]);
 
 #define GPU_HOLDERS_TEXT 256

@@ -68,10 +68,10 @@ struct telemetry_state {
   char card[48]; /**< name of the card with most of the latest card errors */
 };
 
-/** \brief Returns the theoretical peak in memory bytes per second, from the highest memory clock,
- * two words per clock, and the bus width. telemetry_peak_flops returns that in single-precision
- * operations per second, two per lane and clock. Both are 0 if unknown, or if the device is
- * partitioned (MIG). */
+/** \brief Returns the theoretical peak in memory bytes per second: twice the bus width per clock,
+ * at the highest memory clock. telemetry_peak_flops returns the peak in single-precision operations
+ * per second: two per lane and clock. Both are 0 if unknown, or if the device is partitioned
+ * (MIG). */
 double telemetry_peak_bytes(const struct telemetry_state *state);
 double telemetry_peak_flops(const struct telemetry_state *state);
 

@@ -79,7 +79,7 @@ static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from,
   }
 }
 
-/* Gathers the texts of all ranks; rank 0 prints them. */
+/* Gathers the held errors of all ranks; rank 0 prints them. */
 static status_t texts_print(MPI_Comm comm, status_t status)
 {
   int rank, n;

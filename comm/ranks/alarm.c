@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* When a wait passes its deadline, the rank reports what it waits for: to the ranks of its host in
- * the shared table, and by messages to the ranks that may print. Every rank that learns of it
- * during a wait reports, too. After a grace time the lowest rank that has reported prints the
- * message. Ranks that are stopped, dead or disconnected have not reported, so the message names
- * them as silent. */
+/* When a wait passes its deadline, the rank reports what it waits for. The report goes to the ranks
+ * of its host in the shared table, and by messages to the ranks that may print. Every rank that
+ * learns of it during a wait reports, too. After a grace time the lowest rank that has reported
+ * prints the message. Ranks that are stopped, dead or disconnected have not reported, so the
+ * message names them as silent. */
 #include "comm/ranks/alarm.h"
 
 #include <math.h>
@@ -325,8 +325,8 @@ static int target_choose(const struct alarm_snapshot *snapshot, const struct ala
   return 0;
 }
 
-/* Returns how close a rank is to the cause: 3 if it waits for a silent rank, 2 for another named
- * rank, 1 for all ranks; 0 if it computes or waits for its own device. */
+/* Returns how close a rank is to the cause: 3 if it waits for a silent rank, 2 if for another named
+ * rank, 1 if for all ranks, 0 if it computes or waits for its own device. */
 static int nearness(const struct alarm_snapshot *snapshot, const struct alarm_report *report)
 {
   if (report->computing) return 0;

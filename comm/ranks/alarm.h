@@ -103,8 +103,8 @@ uint64_t alarm_clock(void);
 int alarm_starves(const struct alarm_slot *slot, uint64_t now);
 
 /** \brief Returns 1 if the wait may exceed its deadline because an awaited rank of this host makes
- * progress: it is ready to run but has no core, or it began its last wait less than a deadline ago.
- * In a wait for all ranks, a rank that computes may take ten deadlines. */
+ * progress. Such a rank is ready to run but has no core, or began its last wait less than a
+ * deadline ago. In a wait for all ranks, a rank that computes may take ten deadlines. */
 int alarm_others_work(const struct watch_wait *wait);
 
 /** \brief Handles a wait, of this rank or another one, that has passed its deadline. Returns

@@ -65,8 +65,8 @@ static uint64_t starved_read(void)
 }
 
 /* Writes a beat. Discounts the time during which this process, or the whole job, was suspended,
- * because no rank was silent then, and the time for which the main thread waited for a core.
- * Returns the time without suspensions. */
+ * because no rank was silent then. Also discounts the time for which the main thread waited for a
+ * core. Returns the time without suspensions. */
 static uint64_t beat(void)
 {
   const uint64_t starved = starved_read();
@@ -256,8 +256,8 @@ status_t heartbeat_open(void)
   return thread_start();
 }
 
-/* Waits until all ranks of the host have left. The heartbeat thread still runs, so that a rank that
- * stops before this is noticed. */
+/* Waits until all ranks of the host have left. The heartbeat thread still runs, so that ranks that
+ * hang meanwhile are noticed. */
 static void others_await(void)
 {
   const struct timespec pause = {0, 500000};

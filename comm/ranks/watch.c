@@ -108,7 +108,7 @@ static int is_late(const struct watch_wait *wait, uint64_t now)
 }
 
 /* Returns whether the deadline passed only because this process was suspended. The heartbeat thread
- * adds a suspension to `paused` before its next beat, so the beat is read first; an old beat means
+ * adds a suspension to `paused` before its next beat, so the beat is read first. An old beat means
  * that a suspension has not been added yet. */
 static int is_paused(const struct watch_wait *wait)
 {

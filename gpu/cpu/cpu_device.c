@@ -34,11 +34,11 @@ SWITCH("HIMENO_CPU_SIMD", TUNING, AGREED, CHOICE("avx512|avx2|sse2|generic"),
 
 /* A sweep reads 13 arrays and writes one at the same index. If all began at the same offset in a
  * page, the 14 streams would compete for the same few sets of the L1 cache, which repeat every 4
- * KiB, and in huge pages for those of the L2 cache, which repeat every 64 or 128 KiB. So the nth
- * array starts n modulo 16 steps after the start of a page. A step is 256 bytes, and for large
- * arrays 256 bytes and two pages. With one thread, 13 reads and a write were 8% faster with steps
- * of 256 bytes on an Intel Xeon and 11% on an AMD EPYC; steps of whole pages gained nothing. With
- * two pages more, 16 threads of a Xeon that compute two sweeps per pass went from 1.26 to 1.43
+ * KiB. In huge pages this also holds for the L2 cache, whose sets repeat every 64 or 128 KiB. So
+ * the nth array starts n modulo 16 steps after the start of a page. A step is 256 bytes, and for
+ * large arrays 256 bytes and two pages. With one thread, 13 reads and a write were 8% faster with
+ * steps of 256 bytes on an Intel Xeon and 11% on an AMD EPYC; steps of whole pages gained nothing.
+ * With two pages more, 16 threads of a Xeon that compute two sweeps per pass went from 1.26 to 1.43
  * times the bandwidth ceiling. */
 #define STAGGER_STEP   ((size_t)256)
 #define STAGGER_LARGE  (STAGGER_STEP + 8192)

@@ -98,8 +98,8 @@ static status_t open_context(struct opencl_device *device, int index)
   return STATUS_OK;
 }
 
-/* Returns the free memory in bytes. OpenCL has no query for it, so it is the host's figure for a
- * CPU, that of telemetry for a GPU, or all memory if that is unknown. */
+/* Returns the free memory in bytes. OpenCL has no query for it. For a CPU this is the host's
+ * figure, otherwise that of telemetry, or all memory if that is unknown. */
 static uint64_t free_now(const struct gpu_device_info *info)
 {
   struct host_memory host;

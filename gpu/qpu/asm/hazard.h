@@ -51,8 +51,8 @@ const struct qpu_rule *qpu_hazard_rule(uint32_t met);
 /** \brief Returns the rule that an instruction breaks by itself, or NULL if there is none. */
 const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst);
 
-/** \brief Returns a mask of the lanes of a rotation's result that its target uses: one lane, or one
- * per quad, if the target replicates or reads single elements; 0 if the result is not used. */
+/** \brief Returns a mask of the lanes of a rotation's result that its target uses. A target that
+ * replicates or reads single elements uses one lane, or one per quad. An unused result gives 0. */
 unsigned qpu_rotation_lanes(const struct qpu_inst *inst);
 
 /** \brief Returns those of the \a lanes of a result rotated by \a n whose source lane is in a

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief The vertex pipe memory: 64 rows of 16 words that all QPUs share. It holds vectors of
- * 32-bit elements, along rows or down columns, and blocks that DMA transfers from and to memory,
- * one load and one store per QPU. Source: reference guide, section 7, tables 32 to 37. Others found
- * that the store's stride and the load's pitch have 16 bits.
+ * 32-bit elements, along rows or down columns, and blocks. DMA transfers blocks from and to memory,
+ * one load and one store per QPU at a time. Source: reference guide, section 7, tables 32 to 37.
+ * Others found that the store's stride and the load's pitch have 16 bits.
  *
  * A block's elements run along a row and continue in the next, or run down a column. A transfer
  * beyond the VPM's 64 rows is an error, as are elements of 8 and 16 bits. */
