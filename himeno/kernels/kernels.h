@@ -22,11 +22,11 @@ struct himeno_kernel {
   enum himeno_class class_;
   int sweeps;       /**< T: sweeps per pass over memory, 1 for classic */
   int whole_planes; /**< the rank must hold whole (j, k) planes */
-  /** does any number of sweeps over all owned points in a pass, and exchanges halos between them
-   * itself: needs whole rows of k, and a link to every neighbour */
+  /** 1: one pass does any number of sweeps over all owned points and exchanges halos between them;
+   * needs whole rows of k, and a link to every neighbour */
   int resident;
   int rung; /**< position on the ladder, 0: not on it */
-  /** one kernel per set: the default, which also does the single sweeps of a run with a temporal
+  /** 1: the set's only default kernel, which also does single sweeps in runs with a temporal
    * kernel */
   int standard;
   int trial; /**< 1: -k auto tries it */
@@ -34,16 +34,16 @@ struct himeno_kernel {
    * limit */
   int64_t points_max;
   const char *file; /**< the user's source, NULL for the suite's own kernels */
-  /** memory that it allocates in open, in arrays of the layout; for a resident kernel it is part of
-   * p[0], see himeno_field_bytes */
+  /** additional memory in arrays of the layout, which open allocates; for a resident kernel it is
+   * part of p[0], see himeno_field_bytes */
   int extra_arrays;
   int toward_zero; /**< rounds toward zero: bitwise equal to himeno_kernel_toward_zero */
   const struct himeno_ops *ops;
   const void *variant; /**< constants that distinguish kernels with the same ops */
 };
 
-/** Arrays of the kernels. The caller owns the memory. Arrays are separate unless the variant packs
- * them itself. */
+/** Arrays of the kernels, in memory of the caller. They are separate unless a variant packs
+ * them. */
 struct himeno_fields {
   struct layout layout;
   struct gpu_mem p[2]; /**< the two fields */
@@ -55,8 +55,7 @@ struct himeno_fields {
 struct himeno_exec;
 struct halo_link;
 
-/** Launch geometry and resources of a variant, for --ladder; zeros if the backend cannot report
- * them. */
+/** Launch geometry and resources of a variant, for --ladder; zeros if unknown. */
 struct himeno_resources {
   int threads, registers, local_bytes;
   double occupancy;
@@ -69,16 +68,16 @@ struct himeno_counts {
   uint64_t arithmetic;   /**< number of instructions that add or multiply floats */
   uint64_t flop;
   uint64_t stalls; /**< cycles in which a processor waited */
-  /** modelled, not measured: nanoseconds of all launches on the real chip, including the host's
-   * calls, and the number of points that the launches computed */
+  /** estimate_ns: modelled time of all launches on the real chip, with the host's calls;
+   * estimate_points: number of points that the launches computed */
   uint64_t estimate_ns, estimate_points;
 };
 
 /** One pass: `sweeps` sweeps over a box of owned points, from p[source] to p[1 − source]. */
 struct himeno_sweep {
   struct box box;
-  /** for resident variants any number, over all owned points; for classic ones 1, or up to
-   * sweeps_per_launch() over all owned points; for temporal ones their T */
+  /** number of sweeps. Classic: 1, or up to sweeps_per_launch() over all owned points. Resident:
+   * any number, over all owned points. Temporal: the kernel's T */
   int sweeps;
   int source;
   int slot; /**< gosa of the box in each sweep is added to gosa[slot], gosa[slot + 1], … */
@@ -114,33 +113,32 @@ struct himeno_kernel_set {
                    const struct himeno_kernel *kernel, struct himeno_exec **exec);
   void (*close)(struct himeno_exec *exec);
 
-  /** \brief Sets all elements of one array (HIMENO_P: of both fields) to its initial data, and the
-   * padding to zero. */
+  /** \brief Fills one array (HIMENO_P: both fields) with its initial data, and padding with
+   * zeros. */
   status_t (*fill)(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
                    enum himeno_data data);
   /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points only. */
   status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep);
-  /** \brief Maximum number of sweeps over all owned points per call, for a classic variant without
-   * neighbours: 1 or an odd number, so that p[1 − source] is the newest. A smaller number must be
-   * odd as well. NULL: 1. */
+  /** \brief Returns the maximum number of sweeps over all owned points per call, for a classic
+   * variant without neighbours. It is odd, so that p[1 − source] is the newest; any smaller odd
+   * number is allowed too. NULL: 1. */
   int (*sweeps_per_launch)(const struct himeno_exec *exec);
-  /** \brief Whether boxes of one pass may be swept concurrently in several queues. Not if
+  /** \brief Returns whether boxes of one pass may be swept concurrently in several queues: not if
    * partial sums of gosa share memory. NULL: they may not. */
   int (*concurrent)(const struct himeno_exec *exec);
-  /** \brief Rows along j of a slab that neighbours need, if more than the halo's: those of a tile.
-   * NULL: the halo's. */
+  /** \brief Returns the rows along j of a slab that neighbours need: at least the halo's, and at
+   * least those of a tile. NULL: the halo's. */
   int (*slab_rows)(const struct himeno_exec *exec);
-  /** \brief Whether the variant has a linked sweep. `links` and `linked` are NULL if no variant of
-   * the set has one. */
+  /** \brief Returns whether the variant has a linked sweep. `links` and `linked` are NULL if no
+   * variant of the set has one. */
   int (*links)(const struct himeno_exec *exec);
-  /** \brief Sweeps the slabs of the cut after the halos of the previous exchange have arrived,
-   * sends their new points, and sweeps the rest meanwhile. */
+  /** \brief Sweeps the slabs of the cut after the halos of the previous exchange have arrived, and
+   * sends their new points. Meanwhile sweeps the inner box. */
   status_t (*linked)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
-  /** \brief The ceiling: reads 13 arrays and writes p[1] over the whole local array (points =
-   * layout_floats). */
+  /** \brief The ceiling: reads 13 arrays and writes p[1] over the whole local array. */
   status_t (*ceiling)(struct himeno_exec *exec, struct gpu_queue *queue);
-  /** \brief Sum of the checksums of \a n arrays of the fields (1 … HIMENO_COEFFICIENTS) over a box
-   * of local points. Complete when the call returns. */
+  /** \brief Sums the checksums of \a n arrays of the fields (1 … HIMENO_COEFFICIENTS) over a box of
+   * local points. Complete when the call returns. */
   status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays, int n,
                        const struct box *box, uint64_t *sum);
   /** \brief Sweeps one box from p[source] \a times times, distributed over the whole device. Sets
@@ -163,17 +161,16 @@ GPU_BACKENDS(HIMENO_KERNELS)
 /** The CPU backend's plain loop, with which all others are compared. */
 extern const struct himeno_kernel *const himeno_kernel_reference;
 
-/** The CPU backend's kernel that rounds as a QPU does: a reference model, which users cannot
- * select. */
+/** The CPU backend's kernel that rounds as a QPU does: a model that users cannot select. */
 extern const struct himeno_kernel himeno_kernel_toward_zero;
 
-/** \brief The set of a backend, NULL if it was not built. */
+/** \brief Returns the set of a backend, NULL if it was not built. */
 const struct himeno_kernel_set *himeno_kernels_find(const char *backend);
 
-/** \brief The variant of that name, NULL if there is none. */
+/** \brief Returns the variant of that name, NULL if there is none. */
 const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *set, const char *name);
 
-/** \brief The set's standard kernel. */
+/** \brief Returns the set's standard kernel. */
 const struct himeno_kernel *himeno_kernel_standard(const struct himeno_kernel_set *set);
 
 /** \brief Bytes of p[\a which]. A resident kernel's p[0] also contains the data that it shares with
@@ -186,11 +183,11 @@ static inline size_t himeno_field_bytes(const struct himeno_kernel *kernel, cons
   return (size_t)floats * sizeof(float);
 }
 
-/** \brief Reads the source of a user's kernel; the caller frees it. STATUS_ENVIRONMENT if it cannot
- * be read. */
+/** \brief Reads the source of a user's kernel; the caller frees it. STATUS_ENVIRONMENT on
+ * failure. */
 status_t himeno_kernel_source(const char *path, char **source);
 
-/** \brief Number of kernels that -k auto tries; 0 if \a set is NULL. */
+/** \brief Returns the number of kernels that -k auto tries; 0 if \a set is NULL. */
 int himeno_kernel_trials(const struct himeno_kernel_set *set);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Sweeps on host memory, a range of rows at a time: the caller shares the rows among
+/** \file \brief Sweeps on host memory, a range of rows at a time: the caller divides rows among
  * threads. */
 #ifndef HIMENO_KERNELS_CPU_CPU_SWEEP_H
 #define HIMENO_KERNELS_CPU_CPU_SWEEP_H
@@ -15,24 +14,24 @@ struct cpu_sweep {
   float *out;     /**< field to write, only on the points of the box unless `whole` */
   int64_t pitch, plane;
   struct box box; /**< local indices */
-  /** number of rows in j that are swept over all planes before the next ones, so that p stays in
+  /** number of rows in j that are swept over all planes before the next rows, so that p stays in
    * cache */
   int64_t block;
-  /** sweeps planes and blocks of rows in reverse order: data that the previous sweep used last may
-   * still be in cache */
+  /** 1: planes and blocks of rows are swept in reverse order, because data that the previous sweep
+   * used last may still be in cache */
   int backward;
-  /** cache lines that the box covers in part may be written whole, because p and out are equal
+  /** 1: cache lines that the box covers in part may be written whole, because p and out are equal
    * outside of the box */
   int whole;
   int fetches; /**< 1: the next row is prefetched into L2, see cpu_fetches */
 };
 
-/** \brief Sweeps rows [first, last) of the box, counted along j first, then i. Returns the sum of
- * their ss². */
+/** \brief Sweeps rows [first, last) of the box, counted along j, then i. Returns their sum of
+ * ss². */
 typedef double (*cpu_sweep_rows)(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
-/** The points of one row; the planes of p may be anywhere. Pointers refer to the first point. Rows
- * of p have the arrays' pitch and are aligned to 64 bytes like the arrays'. */
+/** The points of one row. The three planes of p need not be adjacent in memory. Pointers refer to
+ * the row's first point. Rows of p have the pitch of the arrays and are aligned to 64 bytes. */
 struct cpu_row {
   const float *const *coefficient;     /**< pointers to the arrays */
   const float *below, *middle, *above; /**< p in plane i − 1, i, i + 1 */
@@ -40,22 +39,21 @@ struct cpu_row {
   int64_t pitch, x, n; /**< index of the first point in the arrays, and number of points */
   /** distance to the first point of the row whose coefficients are used next */
   int64_t next;
-  const float *const *fetch; /**< first points of rows that L2 prefetches in the meantime */
-  int64_t fetches;           /**< number of these rows */
+  const float *const *fetch; /**< first points of other rows, to prefetch into L2 meanwhile */
+  int64_t fetches;           /**< number of rows in `fetch` */
 };
 
 /** \brief Sweeps the row. Returns the sum of ss². */
 typedef double (*cpu_row_sweep)(const struct cpu_row *row);
 
-/** \brief out = sum of the other 13 arrays for elements [first, last), the field's padding
- * included. */
+/** \brief out = sum of the other 13 arrays for elements [first, last), padding included. */
 typedef void (*cpu_ceiling_range)(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
 /** \brief The plain loop with which all other kernels are compared. */
 double cpu_reference_rows(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
 /** \brief Like cpu_reference_rows, but rounds toward zero and treats denormals as zero, as a QPU
- * does. NaN if this host cannot do that. */
+ * does. Returns NaN if this host cannot do that. */
 double cpu_toward_zero_rows(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
 /** The functions for one instruction set. */
@@ -63,7 +61,7 @@ struct cpu_simd {
   const char *name;
   int (*supported)(void);
   cpu_sweep_rows sweep;
-  /** row_keep stores `out` through the caches, row_stream past them */
+  /** row_keep stores `out` through the caches; row_stream bypasses them */
   cpu_row_sweep row_keep, row_stream;
   void (*fence)(void); /**< completes the stores of row_stream */
   cpu_ceiling_range ceiling;
@@ -74,25 +72,25 @@ extern const struct cpu_simd cpu_simd_generic;
 extern const struct cpu_simd cpu_simd_sse2, cpu_simd_avx2, cpu_simd_avx512;
 #endif
 
-/** \brief The n-th compiled instruction set, widest first; the last one, "generic", runs
- * everywhere. NULL after the last. */
+/** \brief Returns the n-th compiled instruction set, widest first, or NULL after the last. The last
+ * one, "generic", runs everywhere. */
 const struct cpu_simd *cpu_simd_at(int n);
 
-/** \brief Chooses the widest instruction set of this CPU, or the one in HIMENO_CPU_SIMD:
+/** \brief Chooses the widest instruction set of this CPU, or the one in HIMENO_CPU_SIMD. Returns
  * STATUS_USAGE if that name is unknown, STATUS_ENVIRONMENT if this CPU does not have it. */
 status_t cpu_simd_choose(const struct cpu_simd **simd);
 
-/** \brief Whether kernels gain by prefetching the next data into L2. Not on Intel, whose hardware
- * prefetchers follow all streams of a row (on a Xeon, four sweeps per pass took 1.2 times as
- * long). */
+/** \brief Returns whether prefetching the next data into L2 makes kernels faster. It does not on
+ * Intel, whose hardware prefetchers follow all streams of a row: on a Xeon, four sweeps per pass
+ * took 1.2 times as long. */
 int cpu_fetches(void);
 
 #define CPU_WAVEFRONT_SWEEPS 4 /**< maximum number of sweeps per pass */
 
 struct cpu_wavefront;
 
-/** \brief Allocates memory for \a sweeps sweeps of the layout's boxes by \a threads threads.
- * STATUS_ENVIRONMENT if out of memory. */
+/** \brief Allocates memory for passes of \a sweeps sweeps over boxes of the layout by \a threads
+ * threads. Returns STATUS_ENVIRONMENT if memory ran out. */
 status_t cpu_wavefront_open(const struct layout *layout, const struct cpu_simd *simd, int sweeps, int threads,
                             struct cpu_wavefront **wavefront);
 void cpu_wavefront_close(struct cpu_wavefront *wavefront);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of the CPU. OpenMP threads share the rows of a box, always in the same even, contiguous
- * parts. The thread that filled a row, and so placed its pages, also sweeps it, and partial sums
- * are the same in every run. */
+/* Kernels of the CPU. OpenMP threads divide the rows of a box evenly into contiguous ranges, which
+ * are the same in every sweep. The thread that filled a row, and so placed its pages, also sweeps
+ * it; and partial sums are the same in every run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,9 @@
 #include "himeno/kernels/cpu/cpu_sweep.h"
 #include "himeno/kernels/kernels.h"
 
-/** Bytes of all arrays that a thread reads between two uses of a row of p: about the size of its
- * cache. If L2 prefetches, long runs of rows gain more than rows of p that are still in cache. */
+/** Bytes of all arrays that a thread reads between two uses of a row of p. CACHE_BYTES is about the
+ * size of a core's cache, so that the row is still there. If kernels prefetch into L2, longer runs
+ * of rows are worth more: CACHE_BYTES_FETCHES. */
 #define CACHE_BYTES         (1 << 20)
 #define CACHE_BYTES_FETCHES (2 << 20)
 
@@ -115,7 +116,7 @@ static status_t cpu_sweep_open(struct gpu_device *device, const struct himeno_fi
   return status;
 }
 
-/** This thread's part of n units: from \a first up to the return value. */
+/** Returns the end of this thread's range of n units, and sets \a first to its start. */
 static int64_t my_part(int64_t n, int64_t *first)
 {
   int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
@@ -166,7 +167,7 @@ static status_t cpu_sweep_fill(struct himeno_exec *handle, struct gpu_queue *que
   return STATUS_OK;
 }
 
-/** Arguments of the row functions for a sweep from p[source] to p[1 − source]. */
+/** Returns the arguments of the row functions for a sweep from p[source] to p[1 − source]. */
 static struct cpu_sweep cpu_sweep_prepare(const struct cpu_exec *exec, int source)
 {
   const struct layout *layout = &exec->fields.layout;
@@ -183,7 +184,7 @@ static struct cpu_sweep cpu_sweep_prepare(const struct cpu_exec *exec, int sourc
   return sweep;
 }
 
-/** Whether rows of the box end at the boundary of the grid. */
+/** Returns whether both ends of the box's rows are at the boundary of the grid. */
 static int rows_are_whole(const struct layout *layout, const struct box *box)
 {
   const int k = 2;
@@ -232,8 +233,8 @@ static status_t cpu_ceiling(struct himeno_exec *handle, struct gpu_queue *queue)
   return STATUS_OK;
 }
 
-/** Adds the checksums of one row of \a n arrays. The row starts at element \a begin and spans the
- * box along k; g is the global index of k = 0. */
+/** Returns the sum of the checksums of one row of \a n arrays. The row starts at element \a begin
+ * and spans the box along k; g is the global index of k = 0. */
 static uint64_t checksum_row(const struct gpu_mem *arrays, int n, int64_t begin, const struct box *box,
                              uint64_t g)
 {

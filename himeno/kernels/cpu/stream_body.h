@@ -29,15 +29,14 @@
  * here, and lose them if the next row is not adjacent.
  *
  * On Intel, whose hardware prefetchers do most of the work, lines are prefetched into all caches.
- * The non-temporal hint would halve the rate, because the prefetchers of L2 then see nothing. On
- * AMD a core that waits for a line fills its window with the arithmetic of a few lines and issues
- * no more prefetches. There L2 prefetches the next row, which keeps memory busy, and L1 takes lines
- * from L2 shortly before their use, with the hint of a single use. */
+ * The non-temporal hint would halve the rate, because the prefetchers of L2 then see nothing. An
+ * AMD core that waits for a line fills its window with the arithmetic of a few lines and issues no
+ * more prefetches. So the next row is prefetched into L2, which keeps memory busy, and lines are
+ * prefetched from L2 into L1 shortly before their use, with the non-temporal hint. */
 #define AHEAD        128
 #define AHEAD_SECOND 80 /* distance for lines that are already in L2 */
 #define AHEAD_NEAR   32 /* distance for lines of p that are in a cache */
-/** Distance for the ceiling kernel if L2 prefetches: longer, because that kernel waits for memory
- * only. */
+/** Distance for the ceiling kernel if L2 prefetches: longer, because it only waits for memory. */
 #define AHEAD_CEILING 256
 
 typedef float FN(vector) __attribute__((vector_size(4 * LANES)));
@@ -50,8 +49,8 @@ typedef int FN(ints) __attribute__((vector_size(4 * LANES)));
 #define VI            FN(ints)
 #define LOAD(address) ((VF) * (const FN(loose) *)(address))
 
-/** Vectors per line. They go through each term together, so that each loaded pointer serves all of
- * them and their additions overlap. */
+/** Number of vectors per line. Each term is computed for all vectors of a line before the next
+ * term, so that a loaded pointer serves all of them and their additions overlap. */
 #define VECTORS (LINE / LANES)
 #define EACH    _Pragma("GCC unroll 4") for (int v = 0; v < VECTORS; v++)
 
@@ -62,13 +61,11 @@ struct FN(row) {
   int64_t next;       /**< distance from its first point to that of the row swept next */
   /** distance from the end of its lines to the first line of the row swept next */
   int64_t skip;
-  /** whether lines that the box covers in part are stored whole, with the values of p outside of
-   * the box */
+  /** 1: lines that the box covers in part are stored whole, with the values of p outside of it */
   int whole;
 };
 
-/** Describes the row of n points from element `first` on, stored to `out`; `next` and `whole` as in
- * struct row. */
+/** Describes the row of n points from element `first` on; other parameters as in struct row. */
 static inline TARGET __attribute__((always_inline)) struct FN(row)
     FN(row_of)(const float *out, int64_t first, int64_t n, int64_t next, int whole)
 {
@@ -77,14 +74,16 @@ static inline TARGET __attribute__((always_inline)) struct FN(row)
   return (struct FN(row)){first, first + n, line, last, next, line + next - last, whole};
 }
 
-/** Addresses of a line of p and of the same line in the adjacent planes, and of its target. */
+/** Addresses of a line. p: in p; up, down: in planes i + 1 and i − 1 of p; out: of the new
+ * values. */
 struct FN(place) {
   const char *p, *up, *down;
   float *out;
 };
 
-/** Prefetches lines of p in row j + 1, which is `j` bytes away: in plane i + 1 those `ahead` floats
- * ahead, in the others AHEAD_NEAR. If `by_row`, also this line of the row swept next. */
+/** Prefetches lines of p in row j + 1, which is `j` bytes away: in plane i + 1 the line `ahead`
+ * floats ahead, in planes i and i − 1 the line AHEAD_NEAR ahead. If `by_row`, also prefetches the
+ * same line of the row swept next. */
 static inline TARGET __attribute__((always_inline)) void
 FN(fetch_p)(int64_t j, const struct FN(place) * at, const struct FN(row) * row, int64_t ahead, int by_row)
 {
@@ -108,14 +107,13 @@ static inline TARGET __attribute__((always_inline)) void FN(residual)(const floa
   const int64_t ahead = by_row ? AHEAD_SECOND : x + AHEAD < row->last ? AHEAD : AHEAD + row->skip;
   const char *p = at->p, *up = at->up, *down = at->down;
   int64_t j = 4 * pitch, back = -j;
-  /* Hides both values from the compiler: it would compute nine pointers and run out of
+  /* Hides both values from the compiler, which would otherwise keep nine pointers and run out of
    * registers. */
   __asm__("" : "+r"(j), "+r"(back));
 
 #define P(row, dk) LOAD((row) + 4 * ((dk) + v * LANES))
 #define C(array)   LOAD(line + v * LANES)
-/* volatile: addresses of arrays are loaded where they are used, because there are too few
- * registers. */
+/* volatile: addresses of arrays are loaded where they are used, as registers are too few. */
 #define TERM(array, expression)                                                                              \
   {                                                                                                          \
     const float *line = ((const float *const volatile *)c)[HIMENO_##array] + x;                              \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SSE2: every x86-64. */
+/* SSE2, which every x86-64 CPU has. */
 #include "himeno/kernels/cpu/cpu_sweep.h"
 
 #ifdef __x86_64__

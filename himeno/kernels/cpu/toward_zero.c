@@ -12,8 +12,7 @@ static float flushed(float x)
   return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
 }
 
-/* volatile, because the compiler assumes rounding to nearest when it folds constants or reorders
- * operands. */
+/* volatile, because compilers fold constants and reorder operands as if rounding to nearest. */
 static float toward_zero_add(float x, float y)
 {
   volatile float a = flushed(x), sum = a + flushed(y);

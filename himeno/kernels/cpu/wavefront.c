@@ -32,24 +32,24 @@ SWITCH("HIMENO_CPU_CACHE", TUNING, AGREED, COUNT,
 
 #define LINE  16 /* floats */
 #define BLOCK 16 /* approximate number of planes in a block, the unit of work that threads share */
-/* Share of a core's L2 that waiting coefficients may fill, without and with prefetched planes, and
- * the size of L2 if the system does not report it. Narrow tiles were fastest on an Intel Xeon, wide
- * ones on an AMD EPYC. */
+/* Share of a core's L2 for coefficients that later levels still need: CACHE_SHARE, or with
+ * prefetching CACHE_SHARE_FETCH. Narrow tiles were fastest on an Intel Xeon, wide ones on an AMD
+ * EPYC. CACHE_BYTES is the size of L2 if the system does not report it. */
 #define CACHE_SHARE       0.5
 #define CACHE_SHARE_FETCH 1.5
 #define CACHE_BYTES       (1 << 20)
-/* Minimum rows of a tile per row that later levels read from memory again. */
+/* Minimum rows of a tile, per row of its halo (sweeps − 1), which is read again from memory. */
 #define ROWS_A_HALO 4
 #define RING        3 /* planes per level, because the next level reads three */
 #define BORDER      2 /* rows per level that the next tile needs */
 
-/* A thread's remaining blocks, numbered chunk by chunk and tile by tile. */
+/* A thread's remaining blocks [from, to), numbered chunk by chunk and tile by tile. */
 struct run {
   int64_t from, to;
 };
 
-/* First points of the rows that the next step reads for the first time. Each row swept in this step
- * prefetches an equal share of them. */
+/* First points of the n rows that the next step reads for the first time. Each of the `shares` rows
+ * swept in this step prefetches an equal part of them; `share` counts the rows swept so far. */
 struct fetch {
   const float **rows;
   int64_t n, shares, share;
@@ -61,7 +61,7 @@ struct worker {
   float *rings; /* sweeps − 1 levels of RING planes of a tile */
   /* sweeps − 1 levels, with BORDER rows per plane of a chunk */
   float *border;
-  /* gosa of each level's last planes, indexed by the plane's number */
+  /* gosa of each level's last planes, indexed by the plane's number modulo 8 */
   double plane_gosa[CPU_WAVEFRONT_SWEEPS][8];
   char padding[64];
 };
@@ -70,7 +70,7 @@ struct cpu_wavefront {
   struct layout layout;
   const struct cpu_simd *simd;
   int sweeps, threads;
-  int fetches;                   /* whether steps prefetch for the next step */
+  int fetches;                   /* 1: steps prefetch data of the next step */
   int64_t rows;                  /* maximum rows per tile */
   int64_t chunks, tiles, blocks; /* chunks per pass, tiles per chunk, blocks per tile */
   double *gosa;                  /* per block and level */
@@ -104,7 +104,7 @@ static int64_t wavefront_divide_up(int64_t n, int64_t by)
   return (n + by - 1) / by;
 }
 
-/* First element of part `index` of `of` equal parts of n elements, which start at lo. */
+/* Returns the first element of part `index` of `of` equal parts of n elements from lo on. */
 static int64_t part(int64_t lo, int64_t n, int64_t index, int64_t of)
 {
   return lo + n * index / of;
@@ -115,7 +115,7 @@ static int64_t ring_plane(const struct cpu_wavefront *w)
   return (w->rows + 2 * (w->sweeps - 1)) * w->layout.pitch;
 }
 
-/* Rows that a tile writes: as many as keep the waiting coefficients in L2. */
+/* Returns how many rows a tile writes, so that L2 holds the coefficients that later levels need. */
 static int64_t tile_rows(const struct cpu_wavefront *w)
 {
   const int planes = HIMENO_COEFFICIENTS * (w->sweeps + w->fetches) + RING * w->sweeps + 1;
@@ -126,9 +126,9 @@ static int64_t tile_rows(const struct cpu_wavefront *w)
   return wavefront_least(most(fit, ROWS_A_HALO * (w->sweeps - 1)), w->layout.extent[1]);
 }
 
-/* Maximum number of rows that a step prefetches: for level 1 all its rows of the coefficients and
- * of p, with the two adjacent rows of p; for each other level one row per coefficient, and BORDER
- * rows of the border store. */
+/* Returns the maximum number of rows that a step prefetches: for level 1 all its rows of the
+ * coefficients and of p, with the two adjacent rows of p; for each other level one row per
+ * coefficient, and BORDER rows of the border store. */
 static size_t fetch_rows(const struct cpu_wavefront *w)
 {
   const int64_t rows = w->rows + 2 * (w->sweeps - 1);
@@ -148,7 +148,7 @@ static int worker_open(const struct cpu_wavefront *w, struct worker *me)
   return me->rings && me->border && me->fetch.rows;
 }
 
-/* Each thread touches its own memory first, so that it is placed on the thread's node. */
+/* Each thread touches its own memory first, so that it is placed on the thread's NUMA node. */
 static int workers_open(struct cpu_wavefront *w)
 {
   int missing = 0;
@@ -196,7 +196,7 @@ struct ahead {
   int64_t fetches;
 };
 
-/* Element (i, j, k) of a level between p and out. */
+/* Returns the address of element (i, j, k) of a level between p and out. */
 static float *ring_at(const struct march *s, int level, int64_t i, int64_t j, int64_t k)
 {
   const struct cpu_wavefront *w = s->w;
@@ -239,13 +239,13 @@ static void points_copy(const struct march *s, int level, int64_t i, int64_t j, 
   if (k < end) memcpy(to(s, level, i, j, k), from(s, level - 1, i, j, k), (size_t)(end - k) * sizeof(float));
 }
 
-/* Number of points by which `level` extends beyond the written ones. */
+/* Returns the number of points by which `level` extends beyond the written ones. */
 static int64_t reach_of(const struct march *s, int level)
 {
   return s->w->sweeps - level;
 }
 
-/* The first index of a level, limited by the array. */
+/* Returns the first index of a level, which is limited by the array. */
 static int64_t wavefront_begin(const struct march *s, int level, int64_t lo)
 {
   return most(lo - reach_of(s, level), 0);
@@ -256,8 +256,8 @@ static int64_t end_of(const struct march *s, int level, int64_t hi, int d)
   return wavefront_least(hi + reach_of(s, level), s->w->layout.extent[d]);
 }
 
-/* Whether this tile counts the gosa of a level's row. Rows that several tiles compute, at the
- * starts of threads, are counted by the tile that they belong to. */
+/* Returns whether this tile counts the gosa of a level's row. If several tiles compute a row,
+ * because a thread starts there, only the tile that contains it counts it. */
 static int wavefront_counts(const struct march *s, int level, int64_t j)
 {
   const struct box *box = &s->sweep->box;
@@ -292,15 +292,15 @@ static int plane_of(const struct march *s, int level, int64_t front, int64_t end
   return *i >= wavefront_begin(s, level, s->start) && *i < end_of(s, level, end, 0);
 }
 
-/* Number of rows that the level sweeps, from *lo on. After another tile, without the rows swept
- * there. */
+/* Returns the number of rows that the level sweeps, and sets *lo to the first. Rows that the
+ * previous tile swept are left out if the border store has them. */
 static int64_t rows_of(const struct march *s, int level, int64_t *lo)
 {
   *lo = s->fresh ? wavefront_begin(s, level, s->lo) : s->lo + reach_of(s, level);
   return most(end_of(s, level, s->hi, 1) - *lo, 0);
 }
 
-/* Row n of the level's plane i in the border store. */
+/* Returns the address of row n of the level's plane i in the border store. */
 static float *border_at(const struct march *s, int level, int64_t i, int64_t n)
 {
   const struct layout *layout = &s->w->layout;
@@ -308,8 +308,8 @@ static float *border_at(const struct march *s, int level, int64_t i, int64_t n)
   return s->me->border + (plane * BORDER + n) * layout->pitch;
 }
 
-/* Copies the rows of all levels before row `lo` into the border store, or from it if not
- * `store`. */
+/* Copies the last BORDER rows of each level before row `lo` into the border store, or back from it
+ * if `store` is 0. */
 static void borders_move(const struct march *s, int64_t front, int64_t lo, int store)
 {
   const struct box *box = &s->sweep->box;
@@ -332,8 +332,9 @@ static void fetch_coefficients(const struct march *s, int64_t i, int64_t j)
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) f->rows[f->n++] = s->sweep->coefficient[m] + x;
 }
 
-/* Lists data that this level is the first to read. For level 1 it is the whole plane; for the
- * others, after another tile, it is their first row, which begins before the previous level's. */
+/* Lists the rows that the next step prefetches for a level. For level 1 this is its whole plane;
+ * for later levels, after another tile, only their first row, which starts before the previous
+ * level's. */
 static void fetch_level(const struct march *s, int level, int64_t front)
 {
   const int64_t *extent = s->w->layout.extent, k = s->sweep->box.lo[2];
@@ -378,8 +379,8 @@ static void level_do(const struct march *s, int level, int64_t front)
   s->me->plane_gosa[level - 1][i % 8] = gosa;
 }
 
-/* Marches through a block. The thread that writes a plane counts gosa of all its levels, whichever
- * thread computed them. */
+/* Marches through a block. The thread that writes a plane counts the gosa of all levels of that
+ * plane, even if another thread computed some of them. */
 static void block_march(const struct march *s, double *gosa)
 {
   const int sweeps = s->w->sweeps;
@@ -395,8 +396,8 @@ static void block_march(const struct march *s, double *gosa)
   }
 }
 
-/* Takes half of the remaining work of the thread with the most: tiles that it has not begun,
- * otherwise blocks of its last tile. */
+/* Takes half of the remaining work of the thread that has most left: half of the tiles that it has
+ * not begun, or if there are none, half of its blocks. */
 static void run_steal(struct cpu_wavefront *w, struct run *run)
 {
   struct run *richest = run;
@@ -412,7 +413,7 @@ static void run_steal(struct cpu_wavefront *w, struct run *run)
   richest->to = at;
 }
 
-/* The next block of a thread, or −1 if no thread has any left. */
+/* Returns the next block of a thread, or −1 if no thread has any left. */
 static int64_t block_take(struct cpu_wavefront *w, struct run *run)
 {
   int64_t block = -1;
@@ -424,8 +425,9 @@ static int64_t block_take(struct cpu_wavefront *w, struct run *run)
   return block;
 }
 
-/* Sets the march to a block. If the block follows the last one, the march continues; if the last
- * tile was marched whole, the next one uses its border rows. */
+/* Sets the march to a block. If the block follows the thread's previous one, the march continues.
+ * If it begins the next tile and the previous tile was marched whole, that tile's border rows are
+ * used. */
 static void march_place(struct march *s, int64_t block, int follows)
 {
   const struct cpu_wavefront *w = s->w;
@@ -457,8 +459,9 @@ static void worker_do(struct cpu_wavefront *w, const struct cpu_sweep *sweep, st
   w->simd->fence();
 }
 
-/* Points computed by a thread per point that it writes, with planes divided into \a chunks chunks.
- * A thread that continues in another chunk has two starts. */
+/* Returns the number of points that a thread computes per point that it writes, if the planes are
+ * divided into \a chunks chunks. A thread that continues in another chunk computes the rows of a
+ * start twice. */
 static double wavefront_work(const struct cpu_wavefront *w, const struct box *box, int64_t chunks)
 {
   const double halo = 2 * (w->sweeps - 1), starts = w->threads % chunks ? 2 : 1;
@@ -467,8 +470,7 @@ static double wavefront_work(const struct cpu_wavefront *w, const struct box *bo
   return (1 + halo / planes) * (1 + halo * starts / rows);
 }
 
-/* Chooses the number of chunks for the least work, and tiles so that all threads get the same
- * number. */
+/* Chooses the number of chunks with the least work, and equally many tiles for all threads. */
 static void pass_cut(struct cpu_wavefront *w, const struct box *box)
 {
   const int64_t planes = box_extent(box, 0), rows = box_extent(box, 1);

@@ -82,11 +82,11 @@ status_t cuda_tiles_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struc
   return cuda_exec_check(exec, error, "launching a sweep");
 }
 
-/* Maximum distance between two blocks of slabs: they mostly wait, which leaves the multiprocessor
- * to other blocks. */
+/* Maximum distance in the launch between two blocks of slabs. These mostly wait for halos, which
+ * leaves the multiprocessor to the blocks between them. */
 #define LINKED_SPREAD 4
 
-/* Numbers the blocks of the slabs, then those of the rest. Returns the number of blocks. */
+/* Numbers the blocks of the slabs, then those of the inner box. Returns the number of blocks. */
 static unsigned linked_plan(const struct cuda_variant *variant, const struct halo_cut *cut,
                             struct cuda_linked *job)
 {

@@ -306,7 +306,7 @@ static status_t ceiling(struct himeno_exec *handle, struct gpu_queue *queue)
       "launching the ceiling kernel");
 }
 
-/* Address of an array's first value in the interleaved copy; NULL if there is none. */
+/* Returns the address of an array's first value in the interleaved copy; NULL if there is none. */
 static float *packed_place(const struct cuda_exec *exec, enum himeno_array array)
 {
   static const struct {

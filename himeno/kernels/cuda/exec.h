@@ -21,11 +21,10 @@ struct himeno_ops {
   status_t (*open)(struct cuda_exec *exec);
   /** \brief Releases exec->state, also if open failed. NULL: nothing to release. */
   void (*close)(struct cuda_exec *exec);
-  /** \brief Does one pass over the box of \a pass, which is the same as that of \a sweep and not
-   * empty. */
+  /** \brief Does one pass over the box of \a pass: it equals that of \a sweep and is not empty. */
   status_t (*sweep)(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                     const struct himeno_sweep *sweep);
-  /** \brief The linked sweep, for variants that have one. NULL if none of the family has. */
+  /** \brief Does a linked sweep, whose slabs exchange halos themselves. NULL: no variant can. */
   status_t (*linked)(struct cuda_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
   cudaError_t (*block)(const struct cuda_exec *exec, struct cuda_block *block);
   /** \brief As himeno_kernel_set.slab_rows. */
@@ -48,7 +47,7 @@ struct cuda_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
-  /** functions of the kernel's family, or with a planted fault */
+  /** functions of the kernel's family; for tests some plant a fault */
   struct himeno_ops ops;
   cuda_launch *launch;                /**< launches the variant's kernel */
   const struct cuda_variant *variant; /**< tiles that cover a box; NULL if the family has none */
@@ -64,22 +63,21 @@ struct cuda_exec {
 
 status_t cuda_exec_check(const struct cuda_exec *exec, cudaError_t error, const char *what);
 
-/** \brief Loads \a kernel and sets \a number to the compute capability for which its code was
- * compiled, e.g. 90. */
+/** \brief Loads \a kernel and sets \a number to its code's compute capability, e.g. 90. */
 status_t cuda_exec_code(const struct cuda_exec *exec, const void *kernel, int *number);
 
 /** \brief Allocates exec->state with \a bytes zero bytes. */
 status_t cuda_exec_state(struct cuda_exec *exec, size_t bytes);
 
-/** \brief Launches a kernel. On Hopper and later it may start while the previous one drains. Until
- * that is complete it reads only coefficients, which are written by fills only. */
+/** \brief Launches a kernel. On Hopper and later it may start while the previous one drains; until
+ * that one is complete, it reads only coefficients, which no sweep writes. */
 cuda_launch cuda_exec_launch;
 
-/** \brief Whether the launch that comes now may start before the previous one in the queue is
+/** \brief Returns whether the next launch in the queue may start before the previous one is
  * complete. The kernel must support programmatic dependent launch. */
 int cuda_exec_overlap(const struct cuda_exec *exec, struct gpu_queue *queue);
 
-/** \brief The stream of a queue, for a launch that must not overlap others. */
+/** \brief Returns the stream of a queue, for a launch that must not overlap others. */
 cudaStream_t cuda_exec_alone(struct gpu_queue *queue);
 
 void cuda_box_set(struct cuda_pass *pass, const struct box *box);
@@ -87,8 +85,7 @@ void cuda_box_set(struct cuda_pass *pass, const struct box *box);
 /** \brief Whether the box contains all points that the rank owns. */
 int cuda_is_owned(const struct cuda_exec *exec, const struct box *box);
 
-/** \brief Reads the resources of a kernel; \a shared_bytes is the dynamic shared memory per
- * block. */
+/** \brief Reads the resources of a kernel; \a shared_bytes is dynamic shared memory per block. */
 cudaError_t cuda_block_read(const void *kernel, int threads, int shared_bytes, struct cuda_block *block);
 
 /** \brief Sweeps the box by tiles of exec->variant, or by the slab kernel if most threads would be

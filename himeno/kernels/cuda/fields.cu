@@ -7,7 +7,7 @@
 #include <assert.h>
 
 static const int THREADS = 256;
-// enough blocks for any chip; each loops over the rest of the data
+// enough blocks to fill any GPU; each block loops until all data is done
 static const int BLOCKS_MAX = 8192;
 
 static __device__ __forceinline__ uint64_t mix(uint64_t z)

@@ -6,7 +6,8 @@
 #include "comm/halo/cuda/link.cuh"
 #include "himeno/kernels/cuda/linked.h"
 
-// Whether this block belongs to a slab. Sets its number among those blocks, or among the others.
+// Returns whether this block belongs to a slab. Sets `number` to its index among the blocks of
+// slabs, or else among the blocks of the inner box.
 static __device__ __forceinline__ bool linked_is_slab(const cuda_linked &job, unsigned *number)
 {
   unsigned share = blockIdx.x / job.spread;
@@ -15,7 +16,7 @@ static __device__ __forceinline__ bool linked_is_slab(const cuda_linked &job, un
   return slab;
 }
 
-// The slab that a block with this number belongs to.
+// Returns the slab that a block with this number belongs to.
 static __device__ __forceinline__ const cuda_linked_box &linked_box(const cuda_linked &job, unsigned number)
 {
   int b = job.n - 1;
@@ -23,14 +24,14 @@ static __device__ __forceinline__ const cuda_linked_box &linked_box(const cuda_l
   return job.box[b];
 }
 
-// The tile of a block of the inner box.
+// Returns the tile of a block of the inner box.
 static __device__ __forceinline__ uint3 linked_tile(const cuda_linked &job, unsigned number)
 {
   unsigned yz = number / job.grid.x;
   return {number % job.grid.x, yz % job.grid.y, yz / job.grid.y};
 }
 
-// Waits until the halos of the previous exchange have arrived. Returns the time.
+// Waits until the halos of the previous exchange have arrived. Returns the time then in ns.
 static __device__ __forceinline__ uint64_t linked_await(const cuda_linked &job, unsigned thread)
 {
   uint64_t start = link_nanoseconds();
@@ -41,8 +42,7 @@ static __device__ __forceinline__ uint64_t linked_await(const cuda_linked &job, 
   return here;
 }
 
-// Stores the points of [k, k + 4) that are in [lo, hi) into the halos of all neighbours that need
-// them.
+// Stores the points of [k, k + 4) that are in [lo, hi) into the halos of all neighbours.
 static __device__ __forceinline__ void linked_store(const cuda_linked &job, int i, int j, int k,
                                                     const float value[4], int lo, int hi)
 {

@@ -10,7 +10,7 @@
 #include "comm/halo/link.h"
 #include "himeno/kernels/cuda/pass.h"
 
-/** A slab that neighbours need, as rows of quads: four points, aligned. */
+/** A slab that neighbours need, divided into rows of quads; a quad is four aligned points. */
 struct cuda_linked_box {
   int lo[3], hi[3];     /**< points of the slab: half-open, not empty */
   unsigned quads;       /**< number of quads per row */

@@ -10,8 +10,8 @@
 // per plane.
 enum { SHARED, CACHED, UNPACED };
 
-// A thread's part of loading planes into shared memory: COLUMNS_K × COLUMNS_J columns and the ring
-// of neighbours around them. Positions outside of the array are replaced by the nearest one inside.
+// A thread's part of loading planes into shared memory: COLUMNS_K × COLUMNS_J columns, and one more
+// point on every side. Positions outside of the array are replaced by the nearest one inside.
 template <int COLUMNS_K, int COLUMNS_J> struct plane_loads {
   static const int ROW = COLUMNS_K + 2, SIZE = ROW * (COLUMNS_J + 2), THREADS = COLUMNS_K * COLUMNS_J;
   static const int LOADS = (SIZE + THREADS - 1) / THREADS;
@@ -24,8 +24,7 @@ template <int COLUMNS_K, int COLUMNS_J> struct plane_loads {
     return min((int)(threadIdx.x + COLUMNS_K * threadIdx.y) + l * THREADS, SIZE - 1);
   }
 
-  // The columns start at row a0 and column k0. `stride` is the distance between rows, `last` the
-  // last row.
+  // The columns start at row a0 and column k0. `stride`: distance between rows; `last`: last row.
   __device__ __forceinline__ plane_loads(const struct cuda_pass &pass, const float *plane, int64_t stride,
                                          int a0, int last, int k0)
   {
@@ -75,8 +74,7 @@ static __device__ __forceinline__ stencil gather(const cross &before, const cros
           before.w,  ne,        se,          nw,          sw};
 }
 
-// Computes COLUMNS_K × COLUMNS_J columns and up to DEPTH planes, marching along dimension MARCH (0
-// is i, 1 is j).
+// Computes COLUMNS_K × COLUMNS_J columns of up to DEPTH planes. MARCH: dimension, 0 is i, 1 is j.
 template <int COLUMNS_K, int COLUMNS_J, int DEPTH, int MARCH, int PACE>
 static __global__ void __launch_bounds__(COLUMNS_K *COLUMNS_J, 1024 / (COLUMNS_K * COLUMNS_J))
     paced(const CUDA_GRID_CONSTANT struct cuda_pass pass)

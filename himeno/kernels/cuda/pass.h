@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief The arguments of a CUDA sweep kernel. Read by C, by nvcc, and by NVRTC for a user's own
- * kernel. */
+/** \file \brief The arguments of a CUDA sweep kernel, for C, nvcc, and NVRTC (a user's own
+ * kernel). */
 #ifndef HIMENO_KERNELS_CUDA_PASS_H
 #define HIMENO_KERNELS_CUDA_PASS_H
 
@@ -10,10 +9,9 @@
 #include "himeno/problem.h"
 
 #define CUDA_PACKS 3 /**< interleaved arrays with four floats per point */
-/** Index of point k in interleaved row j of the temporal kernels. Pairs are swapped in every other
- * group of eight points, and in every other two rows in the remaining groups. Threads that read two
- * points each from shared memory then have no bank conflicts, along a row or down the short rows of
- * an edge. */
+/** Index of point k in row j of the temporal kernels' interleaved arrays. The two points of a pair
+ * are swapped if k / 8 and j / 2 differ in parity. Threads that read two points each from shared
+ * memory then have no bank conflicts, along a row or down the short rows of an edge. */
 #define CUDA_PACK_PLACE(j, k) ((k) ^ (((k) >> 3 ^ (j) >> 1) & 1))
 
 /** Parameters of a sweep kernel. Indices are local; the box is half-open and not empty. */

@@ -84,7 +84,7 @@ __device__ __forceinline__ coefficients coefficients_at(const struct cuda_pass &
           c[HIMENO_C1][at], c[HIMENO_C2][at], c[HIMENO_BND][at], c[HIMENO_WRK1][at]};
 }
 
-// The new value, evaluated left to right. Sets *ss to the residual.
+// Returns the new value, evaluated left to right. Sets *ss to the residual.
 __device__ __forceinline__ float relax(const stencil &p, const coefficients &c, float *ss)
 {
   rounded s0 = rounded(c.a0) * p.u + rounded(c.a1) * p.n + rounded(c.a2) * p.e;
@@ -118,7 +118,7 @@ __device__ __forceinline__ void gosa_add(double mine, double *total)
   if (thread == 0) atomicAdd(total, mine);
 }
 
-// Whether (i, j, k) is in the pass's box.
+// Returns whether (i, j, k) is in the pass's box.
 __device__ __forceinline__ bool in_box(const struct cuda_pass &pass, int i, int j, int k)
 {
   return i >= pass.lo[0] && i < pass.hi[0] && j >= pass.lo[1] && j < pass.hi[1] && k >= pass.lo[2] &&

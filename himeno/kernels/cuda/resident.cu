@@ -18,13 +18,14 @@
 #include "himeno/kernels/cuda/point.cuh"
 #include "himeno/kernels/cuda/resident_buffer.cuh"
 
-// Values of one plane that a quad needs: its row from k - 1 to k + 4, and its neighbours in j.
+// Values of one plane that a quad (four points along k) needs: its row from k - 1 to k + 4, and its
+// neighbours in j.
 struct quad_rows {
   float here[6], north[4], south[4];
 };
 
-// Reads a row from one point before the quad to one after it. Most of the values are exchanged with
-// neighbours in the warp.
+// Reads a row from one point before the quad to one after it. The two outer values come from
+// neighbours in the warp, if possible.
 static __device__ __forceinline__ void row_read(float (&r)[6], const float *at)
 {
   const int lane = threadIdx.x % 32;
@@ -48,7 +49,7 @@ static __device__ __forceinline__ void plane_read(quad_rows &r, const float *at,
   quad_read(r.south, at - pitch);
 }
 
-// Reads the three rows of the middle plane, and the bracket of b1 at each point.
+// Reads the three rows of the middle plane, and computes the bracket of b1 at each point.
 static __device__ __forceinline__ void middle_read(quad_rows &r, float (&cross)[4], const float *at,
                                                    int pitch)
 {
@@ -155,7 +156,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
     middle_read(rows[1], cross, at, tile.pitch);
 #pragma unroll
     for (int n = 0; n < PLANES; n++) {
-      int above = i + n < tile.rows[0] ? plane : 0; // planes beyond the tile are read but not used
+      int above = i + n < tile.rows[0] ? plane : 0; // planes beyond the tile are not used
       if (i + n < tile.rows[0]) at += above;
       if (n + 1 < PLANES)
         middle_read(rows[(n + 2) % 3], next, at, tile.pitch);
@@ -173,7 +174,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
     return make_float4(value[n][0], value[n][1], value[n][2], value[n][3]);
   }
 
-  // Stores the quad into the buffers of the ranks that need it.
+  // Stores quad n of the column into the buffers of the ranks that need it.
   __device__ void send(int sweep, int n, float4 v) const
   {
     const int at_i = tile.lo[0] + i + n, at_j = tile.lo[1] + j;
@@ -274,7 +275,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     gosa = column.sweep();
   }
   column.store();
-  __syncthreads(); // the sums of the previous sweep are read
+  __syncthreads(); // all threads have read the sums of the previous sweep
   gosa_gather(gosa, sums);
   __syncthreads();
   gosa_send(sums, args.pass.gosa + args.sweeps - 1);
@@ -324,7 +325,7 @@ static bool tile_plan(cuda_resident *r, const int interior[2], int capacity)
   return false;
 }
 
-// A block's time in arbitrary units, for its points and the rows that it fetches from neighbours.
+// Returns a block's time in arbitrary units, for its points and the rows that it fetches.
 static int tile_cost(const cuda_resident *r)
 {
   return 3 * r->rows[0] * r->rows[1] + 2 * (r->rows[0] + r->rows[1]);
@@ -386,8 +387,9 @@ extern "C" const void *cuda_resident_kernel(const struct cuda_resident *resident
   return (const void *)shapes[resident->shape].kernel[0];
 }
 
-// Uses a cooperative launch, because blocks wait for each other: all must be resident at once.
-// Buffers continue where the previous launch ended, with the two that it left full.
+// Uses a cooperative launch, because blocks wait for each other: all must be resident at once. The
+// launch uses the buffers in rotation from first_buffer on. The previous launch left rows in two of
+// them.
 extern "C" cudaError_t cuda_resident_launch(struct cuda_resident *resident, const struct cuda_pass *pass,
                                             int sweeps, const struct halo_link *link, cudaStream_t stream)
 {

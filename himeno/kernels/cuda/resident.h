@@ -19,17 +19,17 @@ extern "C" {
  * must follow each other in one stream. */
 struct cuda_resident {
   int blocks[2];    /**< number of blocks along i and j */
-  int rows[2];      /**< maximum rows of k that a block owns, along i and j */
+  int rows[2];      /**< maximum number of rows of k that a block owns, along i and j */
   int quads;        /**< quads (four points) per row */
   int shape;        /**< index of the kernel, by planes per thread and maximum threads */
   int threads;      /**< threads per block */
   int bytes;        /**< shared memory per block */
-  float *buffers;   /**< after p[0]: the published rows, of this rank and for others */
+  float *buffers;   /**< after p[0]: rows published by this rank and its neighbours */
   int64_t planes;   /**< planes of the whole grid and of a buffer */
   int first_buffer; /**< index of the buffer that the next launch uses first */
 };
 
-/** Sweeps between two fences of a block. */
+/** Number of sweeps between two memory fences of a block. */
 #define CUDA_RESIDENT_FENCED 12
 /** Size of the buffers in fields of the layout, for himeno_kernel.extra_arrays. */
 #define CUDA_RESIDENT_FIELDS (CUDA_RESIDENT_FENCED + 4)
@@ -47,7 +47,7 @@ cudaError_t cuda_resident_open(const struct cuda_pass *pass, const struct layout
 cudaError_t cuda_resident_launch(struct cuda_resident *resident, const struct cuda_pass *pass, int sweeps,
                                  const struct halo_link *link, cudaStream_t stream);
 
-/** \brief The kernel that cuda_resident_launch runs without neighbours. */
+/** \brief Returns the kernel that cuda_resident_launch runs without neighbours. */
 const void *cuda_resident_kernel(const struct cuda_resident *resident);
 
 #ifdef __cplusplus

@@ -13,21 +13,21 @@ extern "C" {
 static constexpr int FENCED = CUDA_RESIDENT_FENCED, BUFFERS = CUDA_RESIDENT_FIELDS, AHEAD = BUFFERS - 2;
 // A NaN that no sweep produces: the NaN from arithmetic on NVIDIA GPUs has no sign.
 static constexpr unsigned NOTHING = 0xffffffffu;
-// Floats before and after p, because the ends of a row are read one point beyond.
+// Floats before and after p, because a row is read one point beyond both of its ends.
 static constexpr int MARGIN = 4;
 static constexpr unsigned SPINS = 1024; // polls of another rank's row per check of the clock
 
 struct resident_args {
   cuda_pass pass;
-  float *buffers; // BUFFERS copies of the field, with a distance of `planes` planes
+  float *buffers; // BUFFERS copies of the field, `planes` planes apart
   int64_t planes;
   int blocks[2], quads;
   int sweeps, first_buffer;
   int reach_lo[2], reach_hi[2]; // planes and rows that any rank publishes: the box and its halo
-  halo_link link;               // n is 0 without neighbours
+  halo_link link;               // link.n is 0 if the rank has no neighbours
 };
 
-// A block's rows and their location in shared memory.
+// The rows of a block, and their location in shared memory.
 struct resident_tile {
   int block[2];
   int lo[2], rows[2]; // first own plane and row, local indices of the arrays; number of rows
@@ -46,13 +46,13 @@ struct resident_tile {
     p = shared + MARGIN;
   }
 
-  // Row (i, j) of p, counted from the first own one; -1 and rows[d] are rows of neighbours.
+  // Returns row (i, j) of p, counted from the first own row; -1 and rows[d] are rows of neighbours.
   __device__ float *row(int i, int j) const
   {
     return p + ((i + 1) * (rows[1] + 2) + j + 1) * pitch;
   }
 
-  // Offset in an array of the grid of row (i, j), counted as above.
+  // Returns the offset of row (i, j), counted as in row(), in an array of the grid.
   __device__ int offset(const cuda_pass &pass, int i, int j) const
   {
     return (lo[0] + i) * (int)pass.plane + (lo[1] + j) * pass.pitch;
@@ -96,7 +96,7 @@ template <bool LINKED> static __device__ __forceinline__ void buffer_fence()
     __threadfence();
 }
 
-// Offset in floats of the buffer of \a sweep from the first buffer, for this size of a plane.
+// Returns the offset in floats of the buffer of \a sweep from the first; \a plane: plane's size.
 static __device__ __forceinline__ int64_t buffer_of(const resident_args &args, int sweep, int64_t plane)
 {
   return (unsigned)(args.first_buffer + sweep) % BUFFERS * args.planes * plane;
@@ -114,8 +114,8 @@ static __device__ __forceinline__ bool is_there(float4 v)
          __float_as_uint(v.z) != NOTHING && __float_as_uint(v.w) != NOTHING;
 }
 
-// Whether this thread or another one has given up waiting for a row that the rank in direction (di,
-// dj) publishes. (0, 0) is this rank.
+// Returns whether this thread or another one has given up waiting for a row that the rank in
+// direction (di, dj) publishes. (0, 0) is this rank.
 static __device__ __noinline__ bool halo_given_up(const halo_link &link, int sweep, int di, int dj,
                                                   uint64_t *begin, bool *told)
 {
@@ -137,8 +137,8 @@ template <bool LINKED> struct halo_quad {
   float4 *to;
   int di, dj; // direction of the rank that owns the quad
 
-  // The n-th row around the tile: first the planes i − 1 and beyond the last, then the rows at both
-  // sides.
+  // Sets up row n of those around the tile: first the planes i − 1 and beyond the last, then the
+  // rows at both sides.
   __device__ halo_quad(const resident_args &args, const resident_tile &tile, const float *buffer, int n,
                        int quad)
   {
@@ -166,8 +166,8 @@ template <bool LINKED> struct halo_quad {
     *to = v;
   }
 
-  // Clears a row that another rank writes. This is done by the adjacent block, for a corner of the
-  // box by the block in that corner.
+  // Clears a row that another rank writes, if this block is adjacent to it. A corner of the box is
+  // cleared by the block in that corner.
   __device__ void empty(const resident_args &args, const resident_tile &tile, int n, int sweep) const
   {
     const int across = tile.rows[1] + 2, j = n < across ? n : n - across;
@@ -179,8 +179,8 @@ template <bool LINKED> struct halo_quad {
   }
 };
 
-// Fetches the rows around the tile that other blocks own, once they are published: 1 << log lanes
-// of a warp for two rows.
+// Fetches the rows around the tile that other blocks own, once they are published. A group of 1 <<
+// log lanes fetches two rows at a time.
 template <bool LINKED>
 static __device__ __forceinline__ void halo_fetch(const resident_args &args, const resident_tile &tile,
                                                   int sweep, int log)

@@ -26,7 +26,7 @@ static __device__ __forceinline__ row row_load_wide(const float *p, bool first, 
   return r;
 }
 
-// The five rows with outer neighbours, and the four at the edges without.
+// Rows of p around a point. Those with outer neighbours come first; un, us, dn and ds have none.
 struct rows {
   row here, u, d, n, s;
   row un, us, dn, ds;
@@ -48,7 +48,7 @@ static __device__ __forceinline__ rows rows_load(const float *p, int64_t plane, 
   return r;
 }
 
-// The neighbours of the point at position x of the rows, 1 … 4.
+// Returns the neighbours of the point at position x of the rows, 1 … 4.
 static __device__ __forceinline__ stencil rows_stencil(const rows &r, int x)
 {
   stencil p;
@@ -110,8 +110,7 @@ static __device__ __forceinline__ void store(float *out, const float value[4], i
   }
 }
 
-// Computes the four points at (i, j, k …), k a multiple of 4. Returns the sum of ss² of those in
-// [lo, hi).
+// Computes four points from (i, j, k) on, k a multiple of 4. Returns the sum of ss² in [lo, hi).
 template <bool KEEP>
 static __device__ __forceinline__ double quad(const struct cuda_pass &pass, int64_t at, int k, int lo, int hi,
                                               const coefficients4 &c, float value[4])
@@ -138,7 +137,7 @@ static __device__ __forceinline__ double quad_sweep(const struct cuda_pass &pass
   return quad<KEEP>(pass, at, k, pass.lo[2], pass.hi[2], c, value);
 }
 
-// The slabs' part of a linked sweep, one quad per thread. Waits for halos that are still in flight.
+// Sweeps the slabs of a linked sweep, one quad per thread. Waits for halos still in flight.
 template <bool KEEP>
 static __device__ __forceinline__ double slab_sweep(const struct cuda_linked &job, unsigned number,
                                                     unsigned thread, unsigned threads)
@@ -197,7 +196,8 @@ static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
 }
 
 // The linked sweep. Blocks of the slabs that neighbours need start early, so that the transfer
-// overlaps the rest of the sweep. They are interleaved with other blocks, because they mostly wait.
+// overlaps the rest of the sweep. They mostly wait for halos, so they are spread among other
+// blocks.
 template <int THREADS_K, int THREADS_J, int AXIS_X, bool KEEP>
 static __global__ void __launch_bounds__(THREADS_K *THREADS_J, KEEP ? 2 : 1)
     linked(const CUDA_GRID_CONSTANT struct cuda_linked job)

@@ -4,11 +4,11 @@
 #include "gpu/cuda/cuda_tensor_map.h"
 #include "himeno/kernels/cuda/temporal_march.cuh"
 
-// Minimum planes of a box for which blocks keep step: in shorter ones they do not drift apart.
+// Minimum planes of a box for which blocks wait for each other; in fewer they do not drift apart.
 #define KEEP_STEP_PLANES 160
-// Steps of a unit in addition to its planes: the halos in i, and the time until its ring is filled.
+// Number of steps of a unit beyond its planes: for the halos in i, and until its ring is filled.
 #define UNIT_RAMP(T) (2 * (T))
-// Maximum number of pieces per tile along i, and minimum planes per piece.
+// Limits for dividing a tile along i: maximum number of pieces, and minimum planes per piece.
 #define PIECES       16
 #define PIECE_PLANES 8
 
@@ -30,7 +30,7 @@ void cuda_temporal_close(struct cuda_temporal_chip *chip)
   *chip = {};
 }
 
-// Encodes the map of boxes of width×rows floats in a plane of an array; a point has floats_a_point
+// Encodes the TMA map of boxes of width×rows floats; a point of the array has floats_a_point
 // floats.
 static bool map_encode(cuda_tensor_map_encode encode, const cuda_temporal_job &job, const float *array,
                        int64_t floats_a_point, int width, int rows, CUtensorMap *map)
@@ -66,8 +66,9 @@ static int temporal_divide_up(int n, int by)
   return (n + by - 1) / by;
 }
 
-// Keeps a plan if it is the cheapest so far, in steps until the last unit is done. `first` is the
-// number of planes in the first piece of each remaining tile, `chunk` in the others.
+// Keeps a plan if it is the cheapest so far; its cost is the number of steps until the last unit is
+// done. `first` is the number of planes in the first piece of each remaining tile, `chunk` that in
+// the other pieces.
 static void plan_try(temporal_args *args, int *best, int waves, int rest, int planes, int first, int chunk,
                      int ramp)
 {

@@ -14,15 +14,15 @@
 extern "C" {
 #endif
 
-/** Counters of progress of a launch: one per wave of units that march concurrently. Later waves
- * share them with the first. */
+/** Number of a launch's progress counters, one per wave of units that march concurrently. Waves
+ * beyond this number reuse the counters from the first on. */
 enum { CUDA_TEMPORAL_WAVES = 512 };
 
 /** State of the temporal kernels on a device. */
 struct cuda_temporal_chip {
   int processors; /**< multiprocessors */
-  /** device memory: counters for two launches that run concurrently. A launch uses the first
-   * CUDA_TEMPORAL_WAVES from this address on */
+  /** device memory: CUDA_TEMPORAL_WAVES counters for this launch, then as many for a concurrent
+   * launch */
   int *progress;
 };
 
@@ -35,8 +35,7 @@ struct cuda_temporal_job {
   int interior_lo[3], interior_hi[3];
 };
 
-/** A kernel of one tile shape. Its coefficients are in pass.pack, in the order of
- * CUDA_PACK_PLACE. */
+/** A kernel of one tile shape. It reads coefficients from pass.pack, ordered by CUDA_PACK_PLACE. */
 struct cuda_temporal {
   int sweeps;                /**< sweeps per pass, T */
   int tile[2];               /**< points along j and k that a block writes per plane */

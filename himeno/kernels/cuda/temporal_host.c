@@ -12,7 +12,7 @@ SWITCH("HIMENO_CUDA_BULK", TUNING, AGREED, CHOICE("0|1"), "0: temporal CUDA kern
 struct temporal_state {
   const struct cuda_temporal *form;
   struct cuda_temporal_chip chip;
-  const struct gpu_queue *queue; /* of the first launch; others may run concurrently with it */
+  const struct gpu_queue *queue; /* queue of the first launch; other queues use other counters */
 };
 
 /* Whether the chip supports a form of a temporal kernel. HIMENO_CUDA_BULK=0 selects the form for

@@ -6,7 +6,7 @@
 
 #include "himeno/kernels/cuda/temporal_tile.cuh"
 
-// Polls of about 100 ns each before a block continues without the others.
+// Number of polls, of about 100 ns each, before a block continues without the others.
 #define TEMPORAL_PATIENCE 40
 
 static __device__ __forceinline__ uint32_t shared_address(const void *p)
@@ -34,8 +34,8 @@ static __device__ __forceinline__ void barrier_expect(uint64_t *barrier, unsigne
                : "memory");
 }
 
-// True for one lane of the warp. Written so that the compiler knows that it is only one: issuing a
-// box then takes a few instructions instead of a loop over lanes.
+// Returns true in exactly one lane of the warp, and lets the compiler know that it is only one:
+// issuing a box then takes a few instructions instead of a loop over lanes.
 static __device__ __forceinline__ bool elected()
 {
   uint32_t is;
@@ -127,7 +127,7 @@ static __device__ void stage_coefficients_load(const temporal_tile<S> &tile, con
   }
 }
 
-// Loads the first two stages; their coefficients while the previous launch drains.
+// Loads the first two stages. Their coefficients are loaded while the previous launch drains.
 template <class S> static __device__ void feed_first(const temporal_tile<S> &tile, const temporal_maps &maps)
 {
   barrier_expect(tile.full, tile.full_bytes() + (S::RIM ? 0 : 2 * tile.p_bytes()));
@@ -223,8 +223,7 @@ template <class S> static __device__ void p_load(const temporal_tile<S> &tile, i
   }
 }
 
-// Loads a pair's coefficients of one plane, by the thread that owns the pair; `to` is the pair's
-// address in the slot.
+// Loads a pair's coefficients of one plane, by the thread that owns the pair, to its slot at `to`.
 template <class S>
 static __device__ void pair_coefficients_load(const temporal_tile<S> &tile, float *to, int i, int j, int k)
 {

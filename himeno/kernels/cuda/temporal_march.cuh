@@ -15,7 +15,7 @@ struct temporal_rows {
   float here[4], north[2], south[2];
 };
 
-// A point's values of its three planes, named as in stencil, without the bracket of b1.
+// Returns the stencil of a point from its three planes, without the bracket of b1.
 static __device__ __forceinline__ stencil stencil_of(const temporal_rows &below, const temporal_rows &mid,
                                                      const temporal_rows &above, int v)
 {
@@ -39,7 +39,7 @@ template <class S> struct temporal_pair {
   int ring_offset; // offset of the pair in a plane of the ring
   int last_offset; // ring_offset for level T
   int cell;        // offset of the pair in a plane of a level
-  // bits per point: 0, 1 updated at all; 2, 3 written by this block; 4 the outer point is updated
+  // bits 0, 1: the point is updated; 2, 3: this block writes it; 4: the outer point is updated
   unsigned claims;
   int out;                  // offset of the pair in a plane of the field
   int step, slot;           // number of the step, and the ring's slot with its coefficients
@@ -65,8 +65,8 @@ template <class S> struct temporal_pair {
     }
   }
 
-  // Edges come after the own columns of all rows, so that warps read whole rows without bank
-  // conflicts.
+  // Finds the pair of a thread. Pairs of the edges come after the own columns of all rows, so that
+  // warps read whole rows without bank conflicts.
   __device__ void find_place()
   {
     const int beyond = (int)threadIdx.x - S::pair_rows * S::body;
@@ -92,8 +92,8 @@ template <class S> struct temporal_pair {
     find_last();
   }
 
-  // Lanes that take no part in level T read the address of an active lane, so that they cost no
-  // wavefront.
+  // Lanes that do not compute level T read the address of a lane that does, so that their reads
+  // cost no further access to shared memory.
   __device__ void find_last()
   {
     const unsigned active = __ballot_sync(~0u, depth >= T - 1);
@@ -134,7 +134,7 @@ template <class S> struct temporal_pair {
     r[0] = at[-1], r[1] = pair.x, r[2] = pair.y, r[3] = at[2];
   }
 
-  // Tells the compiler that the old values are unused, so that it keeps no registers for them.
+  // Declares the old values unused to the compiler, so that it keeps no registers for them.
   static __device__ void rows_forget(temporal_rows &r)
   {
 #pragma unroll
@@ -168,8 +168,7 @@ template <class S> struct temporal_pair {
     rows_split(r, next_cross, north, south);
   }
 
-  // First and second points of the pairs are stored separately, so that accesses have no bank
-  // conflicts.
+  // First and second points of pairs are stored separately, to avoid bank conflicts.
   __device__ void level_read(temporal_rows &r, float (&next_cross)[2], const float *plane) const
   {
     const float *even = plane + cell, *odd = even + S::level_plane;
@@ -180,8 +179,8 @@ template <class S> struct temporal_pair {
     rows_split(r, next_cross, north, south);
   }
 
-  // Reads point v's coefficients for level t from plane n of the ring. With TMA, threads also read
-  // coefficients of levels in which they take no part: the old values of `c` need not be kept.
+  // Reads point v's coefficients for level t from plane n of the ring. With TMA, threads read them
+  // even for levels that they do not compute, so that the old values of `c` need not be kept.
   template <int t> __device__ void coefficients_read(int n, int v)
   {
     if (!S::BULK && depth < t - 1) return;
@@ -281,7 +280,7 @@ template <class S> struct temporal_pair {
   }
 
   // Signals that the thread has read level T's coefficients, so that their slot may be filled for
-  // the next stage. In step 0 that slot is still empty, so there is no wait.
+  // the next stage. In step 0 there is no such slot yet.
   __device__ void release() const
   {
     if constexpr (S::BULK) {
@@ -326,7 +325,7 @@ template <class S> struct temporal_pair {
     return tile.shared + n * S::slot_floats;
   }
 
-  // The slot of the ring that level t reads in this step, and level T in the next one.
+  // Returns the ring's slot that level t reads in this step; for level T, in the next step.
   template <int t> __device__ int slot_of() const
   {
     int back = slot - (t < T ? t - 1 : T - 1);
@@ -395,8 +394,8 @@ template <class S> struct temporal_pair {
   }
 };
 
-// Moves registers from the feeding group of warps to the working ones. Each has its own branch,
-// otherwise the compiler does not take the new limits into account.
+// Moves registers from the feeding group of warps to the working groups. Each has a branch of its
+// own, otherwise the compiler ignores the new limits.
 template <class S> static __device__ __forceinline__ void registers_give()
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

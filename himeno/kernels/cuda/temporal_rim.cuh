@@ -26,8 +26,8 @@ static __device__ __forceinline__ float residual(const float4 (&c)[CUDA_PACKS], 
   return ((s * a.w - p.here) * d.w).value;
 }
 
-// Level 1 of a point of plane first + step: `p` is its offset in a plane of level 0, `pack` the
-// stride of its coefficients.
+// Returns level 1 of a point of plane first + step. `p` is its offset in a plane of level 0, `pack`
+// the stride between its interleaved coefficient arrays.
 template <class S>
 static __device__ __forceinline__ float level_1_value(const temporal_tile<S> &tile, int step, int p,
                                                       const float *coefficients, int pack, bool claimed)
@@ -46,12 +46,11 @@ static __device__ __forceinline__ float level_1_value(const temporal_tile<S> &ti
 
 #if __CUDA_ARCH__ >= 900
 
-// A lane's points of the rim. Only level 1 needs them, so values of a plane are not kept for the
-// next one.
+// A lane's points of the rim. Only level 1 needs them, so no values are kept for the next plane.
 template <class S> struct temporal_rim {
   static constexpr int rounds = (S::rim_points + S::rim_lanes - 1) / S::rim_lanes;
   const temporal_tile<S> &tile;
-  int p[rounds], // offsets: in a plane of level 0, -1 for none
+  int p[rounds], // p: offset in a plane of level 0, -1 for none
       coefficients[rounds], to[rounds];
   bool claimed[rounds];
 
@@ -61,7 +60,8 @@ template <class S> struct temporal_rim {
     for (int n = 0; n < rounds; n++) place(n, threadIdx.x - S::workers - 32 + n * S::rim_lanes);
   }
 
-  // The first row, the last row, then the outer columns of the rows between, alternating.
+  // Finds point number `point` of the rim: first the points of the first row, then those of the
+  // last row, then the outer columns of the rows between, alternating.
   __device__ void place(int n, int point)
   {
     constexpr int width = S::out_k + 2 * S::halo, ends = 2 * width;

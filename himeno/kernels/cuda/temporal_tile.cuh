@@ -29,7 +29,8 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   // pairs per row: own ones, and those on each side
   static constexpr int body = out_k / 2, edge = halo_k / 2;
   static constexpr bool RIM = BULK && edge > 1, FOLDS = !BULK && edge > 1;
-  // rows of pairs that have a thread, and columns that they cover on each side of the own ones
+  // rim: rows of level 1 at each end without pairs; pair_rows: rows with pairs; pair_halo: columns
+  // of pairs on each side of the own columns
   static constexpr int rim = RIM ? 1 : 0, pair_rows = H - 2 * rim, pair_halo = halo_k - 2 * rim;
   static constexpr int pairs = (body + 2) * pair_rows;
   // With TMA one more warp feeds the ring. Three and four levels need more registers than 16 warps
@@ -41,19 +42,18 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int rim_lanes = RIM ? feeders - 32 : 0, rim_points = 2 * (out_k + 2 * halo + pair_rows);
   static constexpr int worker_registers = RIM ? 152 : 160, feeder_registers = RIM ? 56 : 32;
 
-  // The ring of coefficient planes. The arrays are interleaved, so that the edges of a row, which
-  // are in other cache lines than the own columns, are 32 bytes of three arrays and not 8 of
-  // twelve. Edges and own columns are loaded separately. TMA makes one request to L2 per line of
-  // 128 bytes that a row of a box touches, in memory or in shared memory; own columns are whole
-  // lines, aligned in both.
+  // The ring of coefficient planes. Edges and own columns are loaded separately. The edges of a row
+  // are in other cache lines than the own columns; as the arrays are interleaved, an edge is 32
+  // bytes of three arrays, and not 8 of twelve. TMA makes one request to L2 per line of 128 bytes
+  // that a row of a box touches, in memory or in shared memory; own columns are whole lines,
+  // aligned in both.
   static constexpr int slots = T + 1;
   static constexpr int body_floats = 4 * out_k * pair_rows,
                        edge_floats = round_up(4 * pair_halo * pair_rows, 32);
   // floats per array and slot: own columns, edge before them, edge after them
   static constexpr int pack_floats = body_floats + 2 * edge_floats;
   static constexpr int slot_floats = CUDA_PACKS * pack_floats;
-  // The rim's coefficients are used in one step: first row, last row, columns before, columns
-  // after.
+  // The rim's coefficients, for one step: first row, last row, columns before, columns after.
   static constexpr int rim_slots = 2, rim_row_floats = 4 * W, rim_side_floats = round_up(8 * pair_rows, 32);
   static constexpr int rim_pack_floats = 2 * (rim_row_floats + rim_side_floats),
                        rim_slot_floats = RIM ? CUDA_PACKS * rim_pack_floats : 0;
@@ -62,8 +62,8 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   // blocks that drift apart cost.
   static constexpr int tick = T == 2 ? 1 : 2;
 
-  // Level 0 extends one point beyond level 1. A step reads three planes of it while the next one or
-  // two are loaded. The ends of eight rows share no banks.
+  // Level 0 extends one point beyond level 1. A step reads three planes of it while one or two
+  // others are loaded. The row length puts the ends of eight rows into different banks.
   static constexpr int p_lead = 4, p_width = round_up(p_lead + out_k + T, 8) + 4, p_rows = H + 2;
   static constexpr int p_floats = round_up(p_width * p_rows, 32);
   static constexpr int p_slots = BULK ? 4 : 5;
@@ -84,8 +84,8 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static_assert(T >= 2 && T <= 4 && out_k % 32 == 0 && 4 * out_k <= 256 && shared_bytes <= 227 * 1024, "");
   static_assert(!RIM || rim_lanes == 32 * CUDA_PACKS, "");
 
-  // The row of own columns of the n-th group of `body` threads. If a warp has two rows, they are
-  // eight rows apart, so that there are no bank conflicts.
+  // Returns the row of own columns of the n-th group of `body` threads. If a warp has two rows,
+  // they are eight rows apart, so that there are no bank conflicts.
   static constexpr __device__ int row_of(int n)
   {
     return body == 16 && n < pair_rows / 16 * 16 ? n / 16 * 16 + n % 2 * 8 + n % 16 / 2 : n;
@@ -100,9 +100,10 @@ struct temporal_args {
   int out_j;   // rows that a block writes, at most the shape's; the same for all rows of tiles
   int units;
   int whole; // units that march through all planes of their tile
-  // number of other tiles; planes in the first unit of each, and in its further units
+  // rest: number of other tiles; first: planes in the first unit of each; chunk: in its further
+  // units
   int rest, first, chunk;
-  int in_step;   // number of units that keep step with those of their wave
+  int in_step;   // number of units that wait for the others of their wave
   int *progress; // NULL if blocks need not keep step
 };
 
@@ -159,7 +160,8 @@ template <class S> struct temporal_tile {
     return S::p_row_bytes * (rows() + 2);
   }
 
-  // Bytes of a stage that the feeding warp loads, and bytes of the rim's coefficients per warp.
+  // full_bytes: bytes of a stage that the feeding warp loads. rim_bytes: bytes of the rim's
+  // coefficients per warp.
   __device__ unsigned full_bytes() const
   {
     const int pairs = (S::out_k + 2 * S::pair_halo) * (rows() - 2 * S::rim);
@@ -185,8 +187,7 @@ template <class S> struct temporal_tile {
     return shared + S::rim_offset + stage % S::rim_slots * S::rim_slot_floats;
   }
 
-  // Level 0 of the plane after that of the stage's coefficients. The first two planes belong to
-  // stages -2 and -1.
+  // Returns level 0 of the plane after that of the stage's coefficients; stages start at -2.
   __device__ float *p(int stage) const
   {
     return shared + S::p_offset + (unsigned)(stage + S::p_slots) % S::p_slots * S::p_floats;

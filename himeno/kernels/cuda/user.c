@@ -51,8 +51,7 @@ struct symbol {
   void **place;
 };
 
-/* Loads symbols. \a hint is advice if the library is not found; NULL: print the loader's
- * message. */
+/* Loads symbols. \a hint is advice if the library is not found; NULL: dlerror's message. */
 static status_t symbols_load(void *library, const char *hint, const struct symbol *symbols, size_t n)
 {
   if (!library) return log_fail(STATUS_ENVIRONMENT, "--kernel-file: %s", hint ? hint : dlerror());
@@ -111,7 +110,7 @@ static status_t nvrtc_load(void)
                       symbols, sizeof symbols / sizeof symbols[0]);
 }
 
-/* The compiler's first error line, without its newline; the whole log if there is none. */
+/* Returns the compiler's first error line, without its newline; the whole log if there is none. */
 static const char *first_error(char *text)
 {
   char *error = strstr(text, "error:"), *line = error;
@@ -213,7 +212,7 @@ static cudaError_t user_launch(struct cuda_exec *exec, struct gpu_queue *queue, 
                                     0, cuda_exec_alone(queue), arguments, NULL);
 }
 
-/* STATUS_ENVIRONMENT if the file cannot be read, or NVRTC or the driver is unavailable;
+/* Returns STATUS_ENVIRONMENT if the file cannot be read, or NVRTC or the driver is unavailable;
  * STATUS_USAGE if the source does not compile or has no valid shape. */
 static status_t cuda_user_open(struct cuda_exec *exec)
 {

@@ -35,7 +35,7 @@ extern const struct cuda_variant cuda_variant_stream, cuda_variant_stream_32x2, 
 
 /* Kernels used with all sweeps. Launches are asynchronous in the stream. */
 
-/** \brief A sweep over a box for which tiles would be mostly idle: one thread per point of the box,
+/** \brief Sweeps a box for which tiles would be mostly idle: one thread per point of the box,
  * one-dimensional blocks. */
 #define CUDA_SLAB_THREADS 128
 extern void (*const cuda_slab)(struct cuda_pass pass);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of the null backend: the CPU reference, so results are correct, and calls that fail on
- * demand. */
+/* Kernels of the null backend: the correct CPU reference, and calls that fail on demand. */
 #include <string.h>
 
 #include "gpu/null/null_device.h"

@@ -8,9 +8,10 @@
 #define GROUP (GROUP_K * GROUP_J)
 #define OMEGA 0.8f
 
-// stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi, then 1 in
-// every other sweep, then the start of the first group in k, which is at or before lo and aligned
-// for the variant. sums: gosa, if groups add to gosa[slot]; otherwise one partial sum per group.
+// stride: floats from plane to plane and from row to row. box: lo in i, j, k; hi in i, j, k; 1 in
+// every other sweep, otherwise 0; start of the first group in k, which is at or before lo and
+// aligned for the variant. sums: gosa, if groups add to gosa[slot]; otherwise one partial sum per
+// group.
 #define COEFFICIENT_ARGS                                                                                     \
   __global const float *restrict a0, __global const float *restrict a1, __global const float *restrict a2,   \
       __global const float *restrict a3, __global const float *restrict b0,                                  \
@@ -88,15 +89,16 @@ sum_t sum_square(float x)
   return (float2)(square, fma(x, x, -square));
 }
 
-// The bits of a double with the value of a normal positive float.
+// Returns the bits of a double with the value of a normal positive float.
 ulong widen(float x)
 {
   uint bits = as_uint(x);
   return ((ulong)(bits >> 23) + 896) << 52 | (ulong)(bits & 0x7fffff) << 29;
 }
 
-// The double nearest to the sum, which is never negative. The low part, in units of the last bit of
-// the high part's double, is added to the bits as an integer, which also carries into the exponent.
+// Returns the bits of the double nearest to the sum, which is never negative. The low part of the
+// sum, in units of the last bit of the double, is added to the bits as an integer, which also
+// carries into the exponent.
 ulong sum_to_bits(sum_t s)
 {
   if (as_uint(s.x) < 0x800000) return 0;
@@ -124,7 +126,7 @@ void deliver(sum_t sum, __global sum_t *gosa, int slot)
 #elif defined(GOSA_EXCHANGE)
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 // The sum is accessed only by compare and exchange, which is atomic over all groups. The first
-// guess is a gosa of 0.
+// attempt assumes that gosa is 0.
 void deliver(sum_t sum, __global sum_t *gosa, int slot)
 {
   volatile __global ulong *cell = (volatile __global ulong *)(gosa + slot);
@@ -140,7 +142,7 @@ void deliver(sum_t sum, __global sum_t *partial, int slot)
 }
 #endif
 
-// Adds up n work-items, all of the group, in a fixed order.
+// Adds up the values of all n work-items of a group, in a fixed order.
 sum_t group_tree(sum_t mine, __local sum_t *scratch, int me, int n)
 {
   scratch[me] = mine;
@@ -154,7 +156,7 @@ sum_t group_tree(sum_t mine, __local sum_t *scratch, int me, int n)
 }
 
 #ifdef GOSA_ADD
-// The sum of a warp, in its first lane. OpenCL C 1.2 cannot exchange registers between lanes.
+// Returns a warp's sum in its first lane. OpenCL C 1.2 cannot exchange registers between lanes.
 double warp_sum(double mine)
 {
   for (int lanes = 16; lanes > 0; lanes /= 2) {
@@ -178,7 +180,7 @@ sum_t group_warps(sum_t mine, __local sum_t *scratch, int me, int n)
 #define group_warps group_tree
 #endif
 
-// Adds the group's sum to the existing one. All of its n work-items must call it.
+// Adds the group's sum to the existing sum. All n work-items of the group must call it.
 void group_sum(sum_t mine, __local sum_t *scratch, int n, __global sum_t *sums, int slot)
 {
   int me = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Set-up of a kernel: the program, the size of its groups on the device, and the buffers of partial
- * sums. */
+/* Set-up of a kernel: program, size of its groups on the device, buffers of partial sums. */
 #include "himeno/kernels/opencl/exec.h"
 
 #include <limits.h>
@@ -41,7 +40,7 @@ void opencl_groups(const struct opencl_variant *variant, const struct box *b, si
   }
 }
 
-/** Maximum work-items of a group: in total, in k, in j. */
+/** Sets \a limits to the maximum work-items of a group: in total, in k, in j. */
 static status_t group_limits(const struct opencl_device *device, size_t limits[3])
 {
   cl_uint dimensions;
@@ -79,8 +78,7 @@ static int halve_with_halo(struct opencl_variant *s)
   return 1;
 }
 
-/** Halves a group in j, then in k, until the device supports it. Fails for a variant with a fixed
- * tile. */
+/** Halves a group in j, then in k, until the device supports it. Fails if the tile is fixed. */
 static status_t fit_group(struct opencl_exec *x, const size_t limits[3])
 {
   struct opencl_variant *s = &x->variant;
@@ -151,7 +149,7 @@ static void release_program(struct opencl_exec *x)
   x->program = NULL;
 }
 
-/** The largest power of two that a one-dimensional group may have. */
+/** Halves \a limit until a one-dimensional group of that size is allowed, and returns it. */
 static size_t group_within(size_t limit, size_t most, const size_t limits[3])
 {
   while (limit > most || limit > limits[1]) limit /= 2;
@@ -161,8 +159,8 @@ static size_t group_within(size_t limit, size_t most, const size_t limits[3])
 /** Kinds of kernels; all kernels of a kind have the same group size. */
 enum { OF_SWEEP, OF_FIELDS, OF_SUMS, KINDS };
 
-/** Whether all kernels run with the group sizes that they were built for. If not, sets most[] to
- * the maximum for each kind. */
+/** Sets \a run to whether all kernels run with the group sizes that they were built for. If not,
+ * sets \a most to the maximum for each kind. */
 static status_t groups_run(const struct opencl_exec *x, int *run, size_t most[KINDS])
 {
   const size_t want[KINDS] = {opencl_group_items(&x->variant), x->field_group, x->reduce_group};
@@ -185,8 +183,7 @@ static status_t groups_run(const struct opencl_exec *x, int *run, size_t most[KI
 #define LEAST_PLANES 8
 #define MOST_PLANES  128
 
-/** Divides the march along i so that the whole array takes the least time with one group per
- * compute unit. */
+/** Divides the march along i so that the array takes the least time with one group per unit. */
 static status_t plan_march(struct opencl_exec *x)
 {
   const struct box *all = &x->fields.layout.interior;
@@ -267,8 +264,7 @@ static status_t create_standard_p(struct opencl_exec *x)
   return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clCreateBuffer for initial data");
 }
 
-/* Creates the buffers of partial sums for the whole interior; no box inside it needs more
- * groups. */
+/* Creates the buffers of partial sums for the whole interior, which needs the most groups. */
 static status_t create_buffers(struct opencl_exec *x)
 {
   size_t groups[3], n;

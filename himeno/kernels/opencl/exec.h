@@ -54,9 +54,9 @@ enum opencl_gosa {
   GOSA_EXCHANGE /**< 64-bit compare and exchange: CPUs, where few groups run at a time */
 };
 
-/** The kernel for many sweeps in one launch; NULLs if there is none. */
+/** The kernel for many sweeps in one launch; its pointers are NULL if there is none. */
 struct opencl_persistent {
-  struct opencl_variant variant; /**< its group fits the rows */
+  struct opencl_variant variant; /**< variant with groups that fit the rows */
   cl_program program;
   cl_kernel kernel;
   struct gpu_mem state;
@@ -73,40 +73,42 @@ struct opencl_exec {
   cl_program program, own; /**< own: the user's sweep, NULL for kernels of the suite */
   cl_kernel entries[ENTRIES];
   struct gpu_mem partial, chunks; /**< sums of groups, and of REDUCE_CHUNK groups */
-  cl_mem standard_p;              /**< standard p per local plane */
+  cl_mem standard_p;              /**< partial: per group; chunks: per REDUCE_CHUNK groups */
   struct opencl_persistent persistent;
 };
 
 /** \brief Builds the kernel's variant, a struct opencl_variant, or its file, with groups that the
- * device supports. STATUS_ENVIRONMENT if the device cannot run it, or has too little memory. */
+ * device supports. Returns STATUS_ENVIRONMENT if the device cannot run it, or has too little
+ * memory. */
 status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
                           const struct himeno_kernel *kernel, struct opencl_exec **exec);
 void opencl_exec_close(struct opencl_exec *exec);
 
-/** \brief Builds \a parts, a list that ends with NULL, for groups of the variant. */
+/** \brief Builds a program from the sources \a parts, which end with NULL, for a variant's
+ * groups. */
 status_t opencl_exec_build(const struct opencl_exec *exec, const struct opencl_variant *variant,
                            const char *const parts[], cl_program *program);
 
 /** \brief Compiles a user's own kernel, \a path, for \a device and reads the shape of its kernel
- * `sweep`. STATUS_ENVIRONMENT if the file cannot be read; STATUS_USAGE if the source does not
- * compile, has no such kernel, or has a shape that the device does not support. The caller releases
- * *program. */
+ * `sweep`. Returns STATUS_ENVIRONMENT if the file cannot be read; STATUS_USAGE if the source does
+ * not compile, has no such kernel, or has a shape that the device does not support. The caller
+ * releases *program. */
 status_t opencl_user_open(struct opencl_device *device, const char *path, const char *options,
                           cl_program *program, struct opencl_variant *variant);
 
-/** \brief Start of the first group in k. */
+/** \brief Returns the start of the first group in k. */
 int64_t opencl_first_k(const struct opencl_variant *variant, const struct box *box);
 
-/** \brief Number of groups that cover a box, in k, j, i. */
+/** \brief Sets \a groups to the number of groups that cover a box, in k, j, i. */
 void opencl_groups(const struct opencl_variant *variant, const struct box *box, size_t groups[3]);
 
-/** \brief Number of work-items per group. */
+/** \brief Returns the number of work-items per group. */
 static inline size_t opencl_group_items(const struct opencl_variant *variant)
 {
   return (size_t)variant->group[0] * (size_t)variant->group[1] * (size_t)variant->group[2];
 }
 
-/** \brief Number of groups of a reduction of n sums. */
+/** \brief Returns the number of groups of a reduction of n sums. */
 static inline size_t opencl_chunks(size_t n)
 {
   return (n + REDUCE_CHUNK - 1) / REDUCE_CHUNK;

@@ -222,7 +222,7 @@ static status_t opencl_fill(struct himeno_exec *exec, struct gpu_queue *queue, e
   return opencl_fill_field(x, queue, x->fields.p[1].handle, array, data);
 }
 
-/** Adds n partial sums, starting at `from`, to gosa[slot]; through chunks if there are many. */
+/** Adds n partial sums, from `from` on, to gosa[slot]. Many sums are first reduced in chunks. */
 static status_t add_partials(struct opencl_exec *x, struct gpu_queue *queue, size_t from, size_t n, int slot)
 {
   const size_t one = 1;
@@ -275,7 +275,7 @@ static int persistent_wanted(const struct opencl_exec *x)
          x->gosa == (ordered ? GOSA_ADD : GOSA_EXCHANGE);
 }
 
-/* Makes groups as wide as the rows, with the same number of work-items. */
+/* Makes groups as wide as short rows, with the same number of work-items. */
 static void persistent_shape(struct opencl_exec *x)
 {
   const struct box *all = &x->fields.layout.interior;
@@ -311,8 +311,7 @@ static status_t persistent_build(struct opencl_exec *x)
   return STATUS_OK;
 }
 
-/* Builds the persistent kernel. Failing is not an error: older drivers may not support all
- * instructions. */
+/* Builds the persistent kernel. Failing is no error: older drivers may lack instructions. */
 static void persistent_try(struct opencl_exec *x)
 {
   const int muted = log_mute(1);
@@ -339,7 +338,7 @@ static int persistent_most(const struct himeno_exec *exec)
   return x->persistent.kernel ? SWEEPS_MOST : 1;
 }
 
-/* Number of groups that run at a time, limited by the number of tiles. */
+/* Returns the number of groups that run at a time, at most the number of tiles. */
 static size_t groups_of(const struct opencl_exec *x, size_t tiles)
 {
   const size_t units = (size_t)x->device->base.info.compute_units;
@@ -370,7 +369,7 @@ static status_t persistent_sweep(struct opencl_exec *x, struct gpu_queue *queue,
 
 /* ---- sweeps ---- */
 
-/** Sets the arguments for a pass of several sweeps: the points around the box. */
+/** Sets the further arguments of a pass of several sweeps: the points around the box. */
 static void around_arguments(struct launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
@@ -417,8 +416,7 @@ static status_t opencl_ceiling(struct himeno_exec *exec, struct gpu_queue *queue
   return launch_end(&launch, queue, 1, &groups, &x->field_group);
 }
 
-/* The kernel has arguments for all coefficients; for fewer arrays the last one is repeated and not
- * read. */
+/* For fewer than all coefficients, the last array is passed repeatedly and not read. */
 static status_t opencl_checksum(struct himeno_exec *exec, struct gpu_queue *queue,
                                 const struct gpu_mem *arrays, int n, const struct box *box, uint64_t *sum)
 {

@@ -11,7 +11,7 @@
 #define STATE_DONE  32
 
 #ifdef __NV_CL_C_VERSION
-// OpenCL C 1.2 cannot order memory accesses between groups; PTX can since sm_70.
+// OpenCL C 1.2 cannot order memory accesses between groups; PTX can from sm_70 on.
 uint ticket_draw(__global uint *state)
 {
   uint drawn;
@@ -52,7 +52,7 @@ float4 load_now(__global const float *from)
   return v;
 }
 #else
-// On CPUs, where an atomic operation also orders the accesses around it.
+// This branch is for CPUs, where an atomic operation also orders the accesses around it.
 uint ticket_draw(__global uint *state)
 {
   return atomic_inc((volatile __global uint *)state + STATE_DRAWN);
@@ -81,8 +81,8 @@ struct quad {
   float4 a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1;
 };
 
-// The work-item's quad of tile number `tile`; `tiles` is the number of tiles in k, j, i and in
-// total. A backward sweep takes tiles from the end.
+// Returns the work-item's quad of tile number `tile`; `tiles` is the number of tiles in k, j, i and
+// in total. A backward sweep takes tiles from the end.
 struct quad quad_of(int tile, int backward, int4 tiles, long2 stride, int8 box)
 {
   struct quad q;

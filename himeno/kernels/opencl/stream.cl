@@ -23,7 +23,7 @@ float4 load_once(__global const float *restrict from)
 #endif
 }
 
-// Vector x of a row, shifted by dk = −1, 0, 1 points.
+// Returns four values of a row, shifted by dk = −1, 0, 1 points.
 float4 row_at(__global const float *restrict row, int dk)
 {
   float4 v = *(__global const float4 *)row;

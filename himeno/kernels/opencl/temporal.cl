@@ -36,7 +36,7 @@ struct point point_read(__local const float *at)
                         at[1], at[-1],  at[ROW + 1] - at[1 - ROW] - at[ROW - 1] + at[-1 - ROW]};
 }
 
-// Index of the n-th point of the ring in a plane.
+// Returns the index of the n-th point of the ring in a plane.
 int ring_place(int n)
 {
   const int side = n - 2 * ROW;
@@ -104,7 +104,7 @@ sweep(SWEEP_ARGS, const int8 interior, const int4 extent)
   }
 #pragma unroll
   for (int t = 0; t < SWEEPS; t++) {
-    barrier(CLK_LOCAL_MEM_FENCE); // the previous sum is read
+    barrier(CLK_LOCAL_MEM_FENCE); // wait until the previous sum has been read
 #if defined(GOSA_ADD) || defined(GOSA_EXCHANGE)
     group_sum(gosa[t], scratch, GROUP, sums, slot + t);
 #else

@@ -62,7 +62,7 @@ struct coefficients coefficients_at(const struct pass pass, long at)
   return c;
 }
 
-// The new value, evaluated left to right. Sets *ss to the residual.
+// Returns the new value, evaluated left to right. Sets *ss to the residual.
 float relax(const struct stencil p, const struct coefficients c, float *ss)
 {
   float s0 = c.a0 * p.u + c.a1 * p.n + c.a2 * p.e;
@@ -83,7 +83,7 @@ void gosa_add(sum_t mine, const struct pass pass)
             pass.slot);
 }
 
-// Whether (i, j, k) is in the pass's box.
+// Returns whether (i, j, k) is in the pass's box.
 int in_box(const struct pass pass, int i, int j, int k)
 {
   return i >= pass.lo[0] && i < pass.hi[0] && j >= pass.lo[1] && j < pass.hi[1] && k >= pass.lo[2] &&

@@ -46,7 +46,7 @@ static const struct himeno_kernel kernels[] = {
      .variant = &stream_program},
 };
 
-/* Maximum points of the part of a long box from which a time is estimated. */
+/* Maximum number of points of the part of a long box from which a time is estimated. */
 #define MOST_POINTS  131072
 #define LEAST_PASSES (4 * PROGRAMS)
 
@@ -255,8 +255,8 @@ static status_t qpu_sweep_estimate(struct qpu_exec *x, const struct himeno_sweep
   return status;
 }
 
-/* Sweeps a box. Sums of squares are in single precision, one per lane of a program, and are added
- * up here in double. */
+/* Sweeps a box. Sums of squares, one per lane of a program, are floats and are added up in
+ * double. */
 static status_t qpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
   struct qpu_exec *x = (struct qpu_exec *)exec;
