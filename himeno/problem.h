@@ -11,7 +11,7 @@
 #define HIMENO_FLOP_PER_POINT  34
 #define HIMENO_BYTES_PER_POINT 56
 #define HIMENO_OMEGA           0.8f
-/** The original score is relative to the rate of this machine, a Pentium III at 600 MHz. */
+/** MFLOPS of the machine to which the original score is relative, a Pentium III at 600 MHz. */
 #define HIMENO_OFFICIAL_MFLOPS 82.84
 
 enum himeno_data { HIMENO_STANDARD, HIMENO_DENSE, HIMENO_DATA_SETS };
@@ -36,17 +36,17 @@ enum himeno_array {
 };
 #define HIMENO_COEFFICIENTS HIMENO_P /**< the twelve arrays that a sweep only reads */
 
-/** \brief Number of interior points of a grid. */
+/** \brief Returns the number of interior points of a grid. */
 double himeno_points(const int64_t extent[3]);
 
-/** \brief GFLOPS of \a sweeps over \a points in \a seconds; 0 if \a seconds is 0. */
+/** \brief Returns the GFLOPS of \a sweeps over \a points in \a seconds; 0 if \a seconds is 0. */
 double himeno_gflops(double points, double sweeps, double seconds);
 
-/** \brief Bytes per second of memory traffic at a rate of \a gflops. */
+/** \brief Returns the bytes per second of memory traffic at a rate of \a gflops. */
 double himeno_bytes_per_second(double gflops);
 
-/** Rule for dense data of one array: value = lo + (w·u), 0 if u < zero_below. Standard data is the
- * constant `standard`. */
+/** Rule for dense data of one array: value = lo + (w·u), or 0 if u < zero_below; u in [0, 1) is a
+ * hash of the point. In standard data all values are `standard`. */
 struct himeno_rule {
   const char *name;
   float standard;
@@ -56,10 +56,10 @@ struct himeno_rule {
 /** \brief The rules of all arrays except standard p, in array order, for every backend. */
 extern const struct himeno_rule himeno_rules[HIMENO_ARRAYS];
 
-/** \brief Standard p of plane i: (float)(i·i) / (float)((imax−1)²). */
+/** \brief Returns standard p of plane i: (float)(i·i) / (float)((imax−1)²). */
 float himeno_standard_p(int64_t i, int64_t imax);
 
-/** \brief One value of dense data on the host; g = (i·jmax + j)·kmax + k in the global grid. */
+/** \brief Returns one value of dense data; g = (i·jmax + j)·kmax + k in the global grid. */
 float himeno_dense_value(enum himeno_array array, uint64_t g);
 
 #endif

@@ -26,16 +26,16 @@ struct himeno_choice {
   int64_t global[3];
   int procs[3];
   struct memory_budget memory;             /**< free memory before any allocation */
-  uint64_t bytes;                          /**< device memory of the rank that needs most */
+  uint64_t bytes;                          /**< device memory in use on the rank that needs most */
   int sharing_rank, sharing, sharing_most; /**< as in struct solver_config */
 };
 
-/** Names of the origins: in documents, of a kernel in reports, of a transport in reports. */
+/** Words for the origins. name: in documents; of_kernel, of_transport: in reports. */
 extern const struct choice_words {
   const char *name, *of_kernel, *of_transport;
 } choice_words[];
 
-/** \brief The solver's configuration, made from the run's configuration and choice. */
+/** \brief Returns the solver's configuration, made from the run's configuration and choice. */
 struct solver_config himeno_solver_config(const struct himeno_choice *choice);
 
 #endif

@@ -52,7 +52,7 @@ extern const struct option_program himeno_options;
 /** \brief Warns about the options that are ignored in this mode. */
 void himeno_cmdline_ignore(const struct himeno_config *config);
 
-/** \brief Number of sweeps in a timed block. */
+/** \brief Returns the number of sweeps in a timed block. */
 int himeno_block_sweeps(const struct himeno_config *config);
 
 #endif

@@ -6,7 +6,7 @@
 #include "comm/ranks/watch.h"
 #include "himeno/report/report.h"
 
-/* The document of a run that has measured nothing yet. NULL if memory ran out. */
+/* Returns the document of a run that has measured nothing yet, or NULL if memory ran out. */
 static json_t *draft_make(const struct himeno_choice *choice, const struct himeno_result *result)
 {
   struct doc d;

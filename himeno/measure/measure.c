@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The timed part of a run. himeno_measure settles the value to compare with, measures the ceiling,
- * runs timed blocks until time and noise limits are met, and measures the ceiling again. Also the
- * original protocol (--official) and the partial document. */
+ * runs timed blocks until time and noise limits are met, and measures the ceiling again. This file
+ * also has the original protocol (--official) and the partial document. */
 #include "himeno/measure/measure.h"
 
 #include <math.h>
@@ -24,10 +24,10 @@
 #define CEILING_PASSES_MAX    100
 #define CEILING_EVERY_SECONDS 0.5
 #define PARTIAL_SECONDS       1.0 /* minimum interval between two partial documents */
-/* minimum interval as a multiple of the time that the last one took */
+/* minimum interval, as a multiple of the time to write the last document */
 #define PARTIAL_SHARE 20.0
-/* If sweeps between check points take this long, timed blocks pause there too: a pause takes some
- * 30 us, which are not timed, but also slows the first launches after it by as much. Otherwise an
+/* If sweeps between two check points take at least PAUSE_SECONDS, timed blocks pause there too. A
+ * pause of some 30 us is not timed, but slows the first launches after it by as much. Otherwise an
  * untimed block with pauses runs after every CHECK_BLOCK_EVERY timed blocks. */
 #define PAUSE_SECONDS     0.02
 #define CHECK_BLOCK_EVERY 20
@@ -50,8 +50,8 @@ static status_t ceiling_batch(struct solver *solver, struct ceiling *c)
   return stats_add(&c->rates, &c->n, rates.all);
 }
 
-/* Measures batches. Called before and after the timed blocks, so that ceiling and sweeps are
- * measured under the same conditions. */
+/* Measures several batches. Called before and after the timed blocks, so that ceiling and sweeps
+ * are measured under the same conditions. */
 static status_t ceiling_measure(struct solver *solver, double points, struct ceiling *c)
 {
   struct solver_rates rates;
@@ -66,8 +66,8 @@ static status_t ceiling_measure(struct solver *solver, double points, struct cei
   return STATUS_OK;
 }
 
-/* Whether to write the partial document. A run without measurements does not overwrite the document
- * of an earlier one. A pipe or device receives only the final document. */
+/* Returns whether to write the partial document. A run without measurements does not overwrite the
+ * document of an earlier run. A pipe or device receives only the final document. */
 static int measure_is_due(const char *json, int n_samples)
 {
   static int ours;
@@ -104,7 +104,7 @@ status_t himeno_partial_write(const struct himeno_measurement *m)
   return agree_status(m->choice->placement.comm, result_write(m));
 }
 
-/* Rank 0's clock decides; a signal to any rank ends the run, and any rank's need prolongs it. */
+/* Rank 0's clock decides. A signal to a rank ends the run; \a more on a rank prolongs it. */
 status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int more, int *up)
 {
   enum { ELAPSED, STOP, MORE, WROTE, FACTS };
@@ -155,10 +155,10 @@ static int measure_noise_known(const struct himeno_measurement *m)
   return stats_noise_max(&run) <= m->plan->noise_max && stats_noise_max(&device) <= m->plan->device_noise_max;
 }
 
-/* Whether this rank needs another block after the requested time: for the number of blocks, for
- * their span, or because their noise is still too uncertain. Noise adds blocks for at most ten
- * times the requested time or ten seconds, but the run may always double. Time between blocks
- * counts as well, because a run must end within the limit of its launcher. */
+/* Returns whether this rank needs another block after the requested time, because of the number of
+ * blocks, their span, or their noise. Noise may prolong the run by ten times the requested time,
+ * but at most by ten seconds; doubling the elapsed time is always allowed. Elapsed time includes
+ * that between blocks, because a run must end within the limit of its launcher. */
 static int measure_needs_more(struct himeno_measurement *m, double begin, double block_seconds)
 {
   const struct judge_plan *plan = m->plan;
@@ -171,7 +171,7 @@ static int measure_needs_more(struct himeno_measurement *m, double begin, double
   return elapsed < m->noise_until && !measure_noise_known(m);
 }
 
-/* Whether blocks are compared. Without a reference they are compared with each other. */
+/* Returns whether blocks are compared. Without a reference they are compared with each other. */
 static int compares(const struct himeno_config *config)
 {
   return config->verify != HIMENO_VERIFY_OFF;
@@ -274,7 +274,7 @@ static status_t measure_blocks_run(struct himeno_measurement *m, struct verify_v
         himeno_time_is_up(m, begin, c->seconds, measure_needs_more(m, begin, block.seconds), &up));
     /* On CPUs, other processes share the memory's bandwidth, and their load changes within seconds:
      * measure the ceiling between blocks too. On a GPU that would change the clocks of the sweep.
-     * Block times are the same on all ranks. */
+     * Block times are the same on all ranks, so all ranks measure or none. */
     ceiling->since += block.seconds;
     if (!up && ceiling->between && ceiling->since >= CEILING_EVERY_SECONDS)
       RETURN_IF_FAILED(ceiling_batch(m->solver, ceiling));
@@ -282,8 +282,7 @@ static status_t measure_blocks_run(struct himeno_measurement *m, struct verify_v
   return STATUS_OK;
 }
 
-/* The original protocol: the field is never reset, so nothing after the rehearsal can be
- * compared. */
+/* The original protocol never resets the field, so nothing after the rehearsal can be compared. */
 static status_t official_run(struct himeno_measurement *m, struct verify_value *value)
 {
   double begin,

@@ -21,17 +21,17 @@ struct himeno_measurement {
   struct record *record; /**< NULL in a ladder */
   struct himeno_result *result;
   int is_rung;                      /**< 1 in a ladder, which measures the ceiling itself */
-  struct himeno_ceilings *ceilings; /**< for a rung: receives batches of the ceiling, or NULL */
+  struct himeno_ceilings *ceilings; /**< for a rung: receives batches of the ceiling; may be NULL */
   /** seconds since timing began at which the next partial document is due */
   double next_partial;
   double partial_seconds; /**< seconds that writing the last partial document took */
-  /** end of the extra blocks for noise, in seconds since timing began; 0: unset */
+  /** end of extra blocks for noise, in seconds since timing began; 0 if not set */
   double noise_until;
 };
 
 /** \brief Runs verified blocks for the configured time, with the ceiling before and after them, and
- * fills the result. Collective. STATUS_WRONG if a block differs from \a value, which this function
- * may complete. */
+ * fills the result. Collective. Returns STATUS_WRONG if a block differs from \a value; fills in \a
+ * value if the reference is too short. */
 status_t himeno_measure(struct himeno_measurement *measurement, struct verify_value *value);
 
 /** \brief Adds a timed block to the result: its time, phases and telemetry. Its gosa and checksum
@@ -45,21 +45,22 @@ status_t himeno_block_add(struct himeno_measurement *measurement, const struct s
 status_t himeno_time_is_up(struct himeno_measurement *measurement, double begin, double wanted, int more,
                            int *up);
 
-/** \brief Collective: gathers the ranks, if there is a solver, and writes the partial document, if
- * it goes to a file. */
+/** \brief Collective: gathers the ranks, if a solver is open, and writes the document if to a
+ * file. */
 status_t himeno_partial_write(const struct himeno_measurement *measurement);
 
 /* The document of a run is written as text, read again, and judged like a stored one in
  * himeno-judge: for --accept and --reference. */
 
-/** \brief Collective: plans the measurement on all ranks, after grid and kernel are chosen.
- * STATUS_USAGE if the reference is of another run, or if a soak cannot be judged by the policy. */
+/** \brief Collective: plans the measurement on all ranks, after grid and kernel are chosen. Returns
+ * STATUS_USAGE if the run of the reference did other work, or if no check of the policy is possible
+ * in a soak. */
 status_t himeno_plan(const struct himeno_choice *choice, const struct judge_limits *limits,
                      struct judge_plan *plan);
 
 /** \brief Writes the document of the current result, and judges it by \a limits. Rank 0 only; the
- * caller frees both, the document last. STATUS_ENVIRONMENT if memory ran out; the verdict is in
- * \a judged. */
+ * caller frees both, the document last. Returns STATUS_ENVIRONMENT if memory ran out; \a judged has
+ * the verdict. */
 status_t himeno_judge(const struct himeno_choice *choice, const struct himeno_result *result,
                       const struct judge_limits *limits, struct judged *judged, json_t **document);
 

@@ -18,7 +18,7 @@ static double emulated_share(uint64_t part, uint64_t whole)
   return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-/* Instructions issued per 16 points of a sweep. */
+/* Returns the number of instructions issued per 16 points of a sweep. */
 static double vector_instructions(const struct himeno_counts *counts)
 {
   return LANES * emulated_share(counts->instructions, counts->points);
@@ -29,7 +29,7 @@ static double memory_gflops(double bytes_per_second)
   return bytes_per_second / HIMENO_BYTES_PER_POINT * HIMENO_FLOP_PER_POINT / 1e9;
 }
 
-/* GFLOPS if instructions were the only limit. */
+/* Returns the GFLOPS if instructions were the only limit. */
 static double instruction_gflops(const struct himeno_counts *counts)
 {
   double each = vector_instructions(counts);

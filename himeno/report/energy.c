@@ -16,7 +16,7 @@ static const char *const notes[] = {
 
 /* Sums over all devices. */
 struct energy_sum {
-  /* joules and operations of the sweeps; seconds: shortest window */
+  /* joules, flop: of the sweeps; seconds: the shortest window */
   double joules, flop, idle_watts, seconds;
   int64_t sweeps;
   int counters;   /* ranks whose device has an energy counter */

@@ -324,7 +324,7 @@ static void path_groups_document(struct doc *d, const char *otherwise, const str
   doc_end(d);
 }
 
-/* Share of the ceiling by the device's own compute time; unknown if ranks share the device. */
+/* Returns the ceiling's share by the device's own compute time; NAN if ranks share the device. */
 static double rank_share(const struct himeno_rank *rank)
 {
   if (!(rank->ceiling > 0 && rank->compute > 0) || rank->row.shared) return NAN;

@@ -38,14 +38,14 @@ void himeno_telemetry_document(struct doc *d, const struct himeno_ranks *ranks, 
 void himeno_counted_document(struct doc *d, const struct record_telemetry *telemetry);
 void himeno_series_document(struct doc *d, const struct himeno_ranks *ranks);
 
-/** \brief Energy of the sweeps by the devices' counters; prints nothing, or writes null, if there
- * are none. */
+/** \brief Print or write the energy of the sweeps by the devices' counters. Without counters, print
+ * nothing or write null. */
 void himeno_energy_text(const struct himeno_ranks *ranks, FILE *out);
 void himeno_energy_document(struct doc *d, const struct himeno_ranks *ranks);
 void himeno_rank_energy_document(struct doc *d, const struct himeno_rank *rank);
 
-/** \brief Counts of an emulator instead of speed, and the bound of the emulated chip; no field if
- * \a counts is NULL. */
+/** \brief Print or write the counts of an emulator, and the bound that they give for the emulated
+ * chip. If \a counts is NULL, write no field. */
 void himeno_counts_text(const struct himeno_counts *counts, const struct himeno_timing *timing, FILE *out);
 void himeno_counts_document(struct doc *d, const struct himeno_counts *counts);
 void himeno_bound_text(const struct himeno_counts *counts, FILE *out);
@@ -65,7 +65,7 @@ void soak_text(const struct soak_result *result, const struct worth *worth, cons
                FILE *out);
 void soak_document(struct doc *d, const struct soak_result *result, const struct worth *worth, int64_t every);
 
-/** \brief The evidence if nothing wrong was found in \a seconds of sweeps. */
+/** \brief Returns the evidence of a soak that found nothing wrong in \a seconds of sweeps. */
 struct worth soak_worth(const struct soak_result *result, const struct himeno_ranks *ranks, double seconds);
 
 /** \brief Prints --list: backends, devices, kernels and transports, or why they are missing. */

@@ -69,7 +69,7 @@ static double share_of(const struct himeno_ranks *ranks, int rank)
 
 struct worth soak_worth(const struct soak_result *r, const struct himeno_ranks *ranks, double seconds)
 {
-  double devices = 0; /* ranks that share a device alternate on it */
+  double devices = 0; /* ranks that share a device take turns on it */
   for (int n = 0; n < ranks->n; n++) devices += 1.0 / (1 + ranks->rank[n].row.shared);
   struct worth w = {devices * seconds / DAY, INFINITY, r->wrong_blocks};
   for (int n = 0; n < ranks->n; n++) worth_add(&w, share_of(ranks, n));

@@ -14,7 +14,7 @@
 
 #define BAR_CELLS   32
 #define PATHS_SHOWN 8
-/* Phases with a smaller share of the wall time are summed as "other". */
+/* Phases with less than WALL_SHARE of the wall time are summed as "other". */
 #define WALL_SHARE   0.02
 #define COMPRESSES   0.02
 #define NOISE_SIGMAS 3
@@ -91,8 +91,8 @@ static void himeno_print_config(const struct himeno_choice *choice, const struct
   }
 }
 
-/* The bar shows the median's share of the sweep. A phase that no rank had is shown as a dash, or
- * left out. */
+/* Prints the phases. The bar shows the median rank's share of the sweep. If no rank has a phase, \a
+ * verbose shows it as a dash; otherwise it is left out. */
 static void print_phases(double sweep, const struct himeno_ranks *ranks, int verbose, FILE *out)
 {
   int n = ranks->n, waits = 0;

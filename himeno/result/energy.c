@@ -20,7 +20,7 @@
 #define READS        1000
 #define READ_SECONDS 1e-3
 
-/* Waits for the counter's next step. Sets its value and time. */
+/* Waits for the counter's next step and sets its value and time. Returns 0 if there is no step. */
 static int step_await(struct telemetry *telemetry, double *joules, double *when)
 {
   const struct timespec pause = {.tv_nsec = (long)(1e9 * READ_SECONDS)};
@@ -37,7 +37,8 @@ static int step_await(struct telemetry *telemetry, double *joules, double *when)
   return 0;
 }
 
-/* Measures idle power, starting at a step. The window of the sweeps begins at the last step. */
+/* Measures idle power, from one step to another. The window of the sweeps begins at the last step.
+ * Returns 0 if the counter fails. */
 static int idle_measure(struct telemetry *telemetry, struct energy *e, double *joules, double *when)
 {
   const double end = *when + IDLE_SECONDS_MAX;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures the paths between neighbours, each pair in isolation: latency and bandwidth, for the
- * checks of an acceptance. Pairs along one direction are measured at the same time, in two halves
- * without a common rank, by the run's transport or its fallback. An exchange of one float gives the
- * latency. The extra time of a larger one gives the bandwidth, in both directions at once. */
+ * checks of an acceptance. Pairs along one direction are measured in two half rounds, so that no
+ * rank is in two pairs at once. Each pair uses the run's transport or its fallback. An exchange of
+ * one float gives the latency. The extra time of a larger one gives the bandwidth, in both
+ * directions at once. */
 #include "himeno/result/ranks.h"
 
 #include <math.h>
@@ -51,7 +52,7 @@ static status_t pair_measure(const struct himeno_choice *choice, struct telemetr
   return STATUS_OK;
 }
 
-/* Index of this rank's message to its partner in a half round, −1 if it has none. */
+/* Returns the index of this rank's message to its partner in a half round, −1 if it has none. */
 static int partner_of(const struct decomp *decomp, const struct halo_plan *plan, const int dir[3], int half)
 {
   const int d = dir[0] ? 0 : dir[1] ? 1 : 2, side = decomp->coord[d] % 2 == half ? 1 : -1;

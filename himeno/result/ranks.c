@@ -13,7 +13,7 @@
 #include "comm/ranks/cards.h"
 #include "himeno/result/result.h"
 
-/* Seconds per sweep at the rank's ceiling, infinite if that is unknown. */
+/* Returns the seconds per sweep at the rank's ceiling, infinite if that is unknown. */
 static double ceiling_seconds(const struct himeno_rank *rank)
 {
   return HIMENO_BYTES_PER_POINT * (double)rank->points / rank->ceiling;

@@ -56,8 +56,8 @@ struct himeno_path {
 /** \brief Collective, before a solver is opened: measures the paths of this rank's messages. */
 status_t paths_probe(const struct himeno_choice *choice, struct path_probe probes[HALO_MESSAGES_MAX]);
 
-/** \brief The medium for which counters show at least nine tenths of the bytes sent. Unknown for
- * messages to other hosts, because their bytes also pass PCIe to the network card. */
+/** \brief Returns the medium for which counters show at least nine tenths of the bytes sent. For
+ * messages to other hosts it is unknown, because their bytes also pass PCIe to the network card. */
 enum path_medium path_medium(const struct himeno_path *path, int within_host);
 
 /** Minimum window: in a shorter one, the counter's steps and the warm-up are too large a share. */
@@ -76,8 +76,8 @@ struct energy {
   int64_t sweeps;
 };
 
-/** \brief Begins a window planned to last \a wanted seconds, negative if unknown. If that is long
- * enough, the device is first idle for 0.2 to 1 s. */
+/** \brief Begins a window planned to last \a wanted seconds, negative if unknown. If it is at least
+ * ENERGY_SECONDS_MIN, idle power is measured first, which takes 0.2 to 1 s. */
 void energy_begin(struct telemetry *telemetry, double wanted, struct energy *energy);
 
 /** \brief Adds a block to the window. */
@@ -85,7 +85,7 @@ void energy_add(struct energy *energy, const struct solver_block *block);
 
 void energy_end(struct telemetry *telemetry, struct energy *energy);
 
-/** \brief Joules of all sweeps; 0 if the window cannot be used. */
+/** \brief Returns the joules of all sweeps; 0 if the window cannot be used. */
 double energy_of_sweeps(const struct energy *energy);
 
 /** A rank's data in the report. */
@@ -107,7 +107,7 @@ struct himeno_rank {
   struct himeno_path paths[HALO_MESSAGES_MAX];
 };
 
-/** All ranks. Empty on ranks other than 0, and before the gathering. */
+/** All ranks. Empty on ranks other than 0, and until the ranks are gathered. */
 struct himeno_ranks {
   int n;
   struct himeno_rank *rank;
@@ -121,14 +121,15 @@ struct himeno_ranks {
   struct record_when when[RECORDS_MAX];
 };
 
-/** \brief The rank's own compute time per sweep, given \a compute seconds that include up to \a
- * waited seconds of waiting for neighbours: the difference, but at least the time for the same
- * bytes at the rank's ceiling. All of \a compute if the ceiling is unknown. */
+/** \brief Returns the rank's own compute time per sweep. \a compute is the measured time, which
+ * includes up to \a waited seconds of waiting for neighbours. The result is their difference, but
+ * at least the time for the same bytes at the rank's ceiling; if that is unknown, it is \a
+ * compute. */
 double himeno_own_seconds(const struct himeno_rank *rank, double compute, double waited);
 
-/** \brief Noise of a rank's own compute \a seconds over the blocks. On a CPU, if their median is
- * the ceiling's time because waits were subtracted, it is at least the ceiling's noise, which is
- * measured between blocks too. */
+/** \brief Returns the noise of a rank's own compute \a seconds over the blocks. If their median is
+ * the time at the ceiling because waits were subtracted, it is on a CPU at least the ceiling's
+ * noise. */
 double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds);
 
 /** \brief Sets medium, first and next of every path. */

@@ -218,7 +218,7 @@ status_t record_add(struct record *r, const struct solver_block *block)
   series_add(&r->series, &r->now);
   if ((stats_now() - r->read_at) * READ_SHARE >= r->read_seconds) {
     record_poll(r);
-    /* A period of the error rate ends at the first reading after its duration. */
+    /* A period of the error rate lasts RECORD_RATE_SECONDS, and ends at the next reading. */
     if (r->read_at - r->last.when >= RECORD_RATE_SECONDS) {
       rate_add(r, &r->last);
       r->before_last = r->last;

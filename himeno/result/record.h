@@ -34,8 +34,7 @@ void series_add(struct series *series, const struct telemetry_sample *sample);
 
 int series_rows(const struct series *series);
 
-/** \brief Combines two samples into \a worst: most watts and degrees, lowest clocks, all
- * reasons. */
+/** \brief Merges two samples into \a worst: most watts and degrees, lowest clocks, all reasons. */
 void series_worst(struct telemetry_sample *worst, const struct telemetry_sample *other);
 
 /** Maximum number of blocks kept per rank: if there are more, every second one is dropped,
@@ -121,7 +120,7 @@ void record_close(struct record *record);
 void record_begin(struct record *record);
 
 /** \brief Records a timed block. Also reads the device's state, unless that would take more than a
- * twentieth of the time; then a later block does. STATUS_ENVIRONMENT if memory ran out. */
+ * twentieth of the time; then a later block does. Returns STATUS_ENVIRONMENT if memory ran out. */
 status_t record_add(struct record *record, const struct solver_block *block);
 
 /** \brief Call when all timed blocks have ended. */
@@ -130,10 +129,10 @@ void record_finish(struct record *record);
 /** \brief Widens the ranges of \a all to include another device's. */
 void record_merge(struct record_telemetry *all, const struct record_telemetry *other);
 
-/** \brief Increase of the counter over all blocks; −1 if it cannot be read. */
+/** \brief Returns the increase of the counter over all blocks; −1 if it cannot be read. */
 int64_t record_rise(const struct record_telemetry *telemetry, enum telemetry_fact counter);
 
-/** \brief The reasons why the device was throttled in any block: bits of enum
+/** \brief Returns the reasons why the device was throttled in any block, as bits of enum
  * telemetry_throttle. */
 int record_reasons(const struct record_telemetry *telemetry);
 

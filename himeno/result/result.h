@@ -91,7 +91,7 @@ struct himeno_result {
 
 void himeno_result_free(struct himeno_result *result);
 
-/** \brief GFLOPS of the timed sweeps over all ranks. */
+/** \brief Returns the GFLOPS of the timed sweeps over all ranks. */
 double himeno_timing_gflops(const struct himeno_timing *timing);
 
 struct himeno_rung {
@@ -112,7 +112,7 @@ struct himeno_rung {
 
 struct himeno_ladder {
   struct himeno_rung *rungs;
-  int n, made;  /**< n: complete rungs; made: including one that a signal cut short */
+  int n, made;  /**< n: complete rungs; made: also one that a signal cut short */
   double begin; /**< by stats_now */
   int rounds;   /**< number of times that each rung is measured */
   int shown;    /**< number of rungs already printed */

@@ -20,7 +20,7 @@
 #include "suite/progress.h"
 
 #define RUNG_SECONDS 1.0
-#define PART_SECONDS 0.4 /* usual time of a part besides its blocks */
+#define PART_SECONDS 0.4 /* usual seconds of one rung in one round, without its blocks */
 /* Number of rounds, in each of which every rung is measured. */
 #define ROUNDS 3
 
@@ -46,7 +46,8 @@ static status_t himeno_ladder_build(const char *kernel_file, struct himeno_choic
   return STATUS_OK;
 }
 
-/* Seconds per sweep. Uses the second block, because the first one may include one-time costs. */
+/* Sets the seconds per sweep. The faster of two blocks counts, because the first may include
+ * one-time costs; a first block longer than \a share seconds counts alone. */
 static status_t sweep_time(struct solver *solver, int depth, double share, double *seconds)
 {
   struct solver_block first, second;
@@ -58,7 +59,7 @@ static status_t sweep_time(struct solver *solver, int depth, double share, doubl
   return STATUS_OK;
 }
 
-/* Chooses as many sweeps as fit into the time of a round, ending at a check point if possible. */
+/* Chooses as many sweeps as fit into the time of a round, if possible up to a check point. */
 static status_t block_choose(const struct himeno_config *config, struct solver *solver,
                              struct himeno_rung *rung)
 {
@@ -161,7 +162,7 @@ static status_t rung_try(struct himeno_config *own, struct himeno_choice *choice
   return status;
 }
 
-/* Measures a rung in one round, with a copy of the configuration for its blocks and time. */
+/* Measures a rung in one round. A copy of the configuration holds the rung's block and time. */
 static status_t rung_part(struct himeno_choice *choice, const struct verify_value *whole,
                           struct himeno_measurement *m, int rounds, struct himeno_rung *rung)
 {
@@ -181,7 +182,7 @@ static void ceiling_settle(struct himeno_ladder *ladder)
   ladder->ceiling_noise = stats_noise(&s);
 }
 
-/* Expects of the remaining parts what the previous ones took on average. */
+/* Sets the expected time: the remaining rungs take what the completed ones took on average. */
 static void ladder_expect(const struct himeno_choice *choice, const struct himeno_ladder *ladder, int done)
 {
   const struct himeno_config *c = choice->config;

@@ -18,8 +18,9 @@
 #include "suite/progress.h"
 
 #define EMULATED_SWEEPS 10
-/* Of stored runs of seconds on one to four H100 and H200, the part after the start took 0.5 to 1.4
- * s and 2 to 12% longer than the blocks. It does not grow with runs of minutes. */
+/* A run is expected to take SETUP_SECONDS longer than its timed blocks, plus SETUP_SHARE of their
+ * time up to SETUP_MOST seconds. In stored runs on one to four H100 and H200, seconds long, it was
+ * 0.5 to 1.4 s and 2 to 12% more. */
 #define SETUP_SECONDS 1.0
 #define SETUP_SHARE   0.1
 #define SETUP_MOST    2.0
@@ -33,9 +34,9 @@ static void emulated_default(struct himeno_config *c)
   c->sweeps_given = 1;
 }
 
-/* Expects the requested time, and what set-up, verification and ceiling usually add to it. On a CPU
- * these take about as long as two blocks, and a trial of kernels another one. A ladder and a run of
- * given sweeps expect their time later. */
+/* Sets the expected time: the requested time, and what set-up, verification and ceiling usually
+ * add. On a CPU these take about as long as two blocks, and a trial of kernels another one. A
+ * ladder and a run of given sweeps set their expected time later. */
 static void run_expect(const struct himeno_choice *choice)
 {
   const struct himeno_config *c = choice->config;

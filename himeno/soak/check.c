@@ -87,7 +87,7 @@ static status_t fields_check(struct solver_grid *grid, const struct soak_known *
   return array_check(grid, SOLVER_OLDER, k->field[data][pass - 1], wrong);
 }
 
-/* Runs up to \a passes passes, until one is wrong. Checks the coefficients at the end. */
+/* Runs up to \a passes passes and stops after a wrong one. Checks the coefficients at the end. */
 static status_t soak_passes_run(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
                                 int passes, int every, struct soak_block *b, unsigned *wrong)
 {
@@ -164,8 +164,8 @@ static status_t arrays_compare(struct solver_grid *grid, struct solver_grid *ref
   return status;
 }
 
-/* Runs the reference to the same sweep and compares the wrong arrays. Also compares both fields if
- * they have not been checked since. */
+/* Finds the points that differ: runs the reference to the same sweep and compares the arrays in \a
+ * wrong. Checks both fields first, as the last check may have been of other arrays. */
 static status_t soak_explain(struct solver_grid *grid, struct soak_known *k, MPI_Comm comm,
                              enum himeno_data data, unsigned wrong, struct soak_block *b)
 {

@@ -26,7 +26,7 @@ struct soak {
   int *counts;                      /* on rank 0: number of corruptions per rank */
   struct soak_found *found;         /* on rank 0: corruptions of all ranks in this block */
   int n_found;
-  int throttled; /* with --soak-log: whether any rank's device was, at the block's end */
+  int throttled; /* 1: a device was throttled at the block's end; only with --soak-log */
   double begin;
   FILE *log; /* the log on rank 0; NULL without --soak-log */
 };

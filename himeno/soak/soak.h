@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief --soak: blocks in both data sets for hours, every bit of field and coefficients checked.
- * The log has one line per block, which survives a kill. */
+/** \file \brief --soak: blocks in both data sets for hours, every bit of field and coefficients
+ * checked. The log has one line per block, which is on disk before the next block begins. */
 #ifndef HIMENO_SOAK_SOAK_H
 #define HIMENO_SOAK_SOAK_H
 
@@ -14,7 +13,7 @@
 #include "himeno/verify/verify.h"
 #include <mpi.h>
 
-/** \brief Collective, instead of himeno_measure: STATUS_WRONG if a bit was wrong. */
+/** \brief Collective, instead of himeno_measure. Returns STATUS_WRONG if a bit was wrong. */
 status_t himeno_soak(struct himeno_measurement *measurement);
 
 /* The soak log, written by rank 0: one JSON object per block, one per line. Each line is on disk
@@ -23,12 +22,12 @@ status_t himeno_soak(struct himeno_measurement *measurement);
 /** \brief Writes the schema of a line of the soak log. */
 void himeno_soak_schema(struct doc *d);
 
-/** \brief Opens \a path to append, by file_open_append. First completes a last line that a kill cut
- * short. STATUS_ENVIRONMENT if that fails. */
+/** \brief Opens \a path to append, by file_open_append. First completes a last line that a killed
+ * run cut short. Returns STATUS_ENVIRONMENT on failure. */
 status_t soak_log_open(const char *path, FILE **log);
 
 /** \brief Writes one line and waits until it is on disk. Frees \a line; NULL means that memory ran
- * out. STATUS_ENVIRONMENT (full disk, …). */
+ * out. Returns STATUS_ENVIRONMENT on failure, e.g. a full disk. */
 status_t soak_log_add(FILE *log, json_t *line, const char *path);
 
 struct soak_known {
@@ -39,7 +38,7 @@ struct soak_known {
 };
 
 /** \brief Collective: runs the reference of \a config's problem through blocks of \a passes passes
- * of the kernel. STATUS_ENVIRONMENT if the hosts have too little memory. */
+ * of the kernel. Returns STATUS_ENVIRONMENT if the hosts have too little memory. */
 status_t soak_known_open(const struct solver_config *config, int passes, struct soak_known *known);
 void soak_known_close(struct soak_known *known);
 
@@ -54,8 +53,8 @@ struct soak_block {
   double gosa;
   uint64_t checksum;
   int wrong; /**< 1: a mismatch on any rank; all ranks agree */
-  int sweep; /**< sweep after which it was found; with a check per pass the first wrong one */
-  int first; /**< first wrong sweep when the block was repeated; 0 if none was wrong */
+  int sweep; /**< sweep after which it was found; with a check per pass the first wrong sweep */
+  int first; /**< the first wrong sweep when the block was repeated; 0: none was wrong */
   int n;     /**< number of this rank's corruptions */
   struct soak_corruption corruption[SOAK_CORRUPTIONS_MAX];
 };

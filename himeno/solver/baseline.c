@@ -11,7 +11,7 @@
 #include "comm/ranks/watch.h"
 #include "himeno/solver/state.h"
 
-/* A rank's sum of a sweep depends on the order in which its parts are added. */
+/* Relative tolerance: a rank's gosa depends on the order in which its parts are added. */
 #define GOSA_TOLERANCE 1e-12
 
 struct solver_baseline {
@@ -96,7 +96,7 @@ const struct solver_check *solver_check_seek(const struct solver_check *checks, 
   return *at < n && checks[*at].sweeps == sweeps ? &checks[*at] : NULL;
 }
 
-/* Compares the check points that both blocks have. Some blocks have only their end. */
+/* Compares the check points that both blocks have; some blocks have only that at their end. */
 static status_t checks_compare(const struct solver_baseline *b, const struct solver_block *block,
                                const char *what)
 {
@@ -112,8 +112,9 @@ static status_t checks_compare(const struct solver_baseline *b, const struct sol
   return STATUS_OK;
 }
 
-/* Compares the checksum of the older field. Fixed points are in both fields, and the last sweep did
- * not write this one. Its contents depend on the start of the last launch. */
+/* Compares the older field, which the last sweep did not write, by its checksum. If \a cut, the
+ * block paused at check points; this changes which sweep the older field is from, so that each kind
+ * of block has a checksum of its own. */
 static status_t older_compare(struct solver_grid *grid, int cut, const char *what)
 {
   struct solver_baseline *b = grid->baseline;

@@ -82,7 +82,7 @@ static status_t local_finish(struct solver_passes *p, const struct solver_grid *
   return STATUS_OK;
 }
 
-/* Compute time of passes without timestamps: the sweeps' time minus delays by the exchange. */
+/* Sets the compute time if passes have no timestamps: the sweeps' time minus exchange delays. */
 static status_t compute_time(struct solver_passes *p, const struct solver_outcome *o)
 {
   double block, held = 0;
@@ -146,7 +146,7 @@ static status_t segments_run(struct solver *s, int cut, int sweeps)
     RETURN_IF_FAILED(route ? exchanged_finish(p, o) : local_finish(p, grid, o, g));
     for (int n = 0; n < HIMENO_PHASES; n++) o->phases[n] += p->phases[n];
     if (g.end == sweeps || (every && g.end % every == 0)) {
-      /* not timed; summed over ranks in checks_sum */
+      /* not timed; checks_sum sums it over the ranks */
       struct solver_check *check = &o->checks[o->n_checks++];
       *check = (struct solver_check){.sweeps = g.end};
       RETURN_IF_FAILED(solver_array_checksum(grid, SOLVER_NEWEST, &check->checksum));
@@ -169,8 +169,8 @@ static status_t checks_sum(MPI_Comm comm, struct solver_outcome *o, const double
   return STATUS_OK;
 }
 
-/* A block's time is the sum over its segments of the slowest rank's time; the phases are this
- * rank's means. */
+/* A block's time is the sum over its segments of the slowest rank's time; its phases are this
+ * rank's mean seconds per sweep. */
 static status_t times_finish(struct solver *s, struct solver_block *b)
 {
   struct solver_outcome *o = &s->outcome;
@@ -225,8 +225,8 @@ static status_t ceiling_one(const struct solver_grid *grid, const struct solver_
   return gpu_elapsed(o->begin, o->end, seconds);
 }
 
-/* Times one round per rank that shares a device. \a most is the slowest rank's time in the last
- * round. */
+/* Times one round per rank that shares a device. Sets \a most to the slowest rank's time in the
+ * last round. */
 static status_t ceiling_each(struct solver *s, int passes, double *seconds, double *most)
 {
   const struct solver_config *config = &s->config;

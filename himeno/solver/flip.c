@@ -47,7 +47,7 @@ int flip_parse(const char *text, struct flip *flip)
   return 1;
 }
 
-/* Number of faults in the text, separated by semicolons; −1 if one of them is invalid. */
+/* Returns the number of faults in the text, separated by semicolons; −1 if one is invalid. */
 static int flips_parse(const char *text, struct flip flips[FLIPS_MAX])
 {
   char one[128];
@@ -90,7 +90,7 @@ status_t flip_check(const int64_t global[3], int ranks)
   return STATUS_OK;
 }
 
-/* The point's index in the local array; −1 if this rank does not hold the copy. */
+/* Returns the point's index in the local array; −1 if this rank does not hold the copy. */
 static int64_t flip_place(const struct solver_grid *grid, const struct flip *flip)
 {
   const struct layout *layout = &grid->fields.layout;
@@ -105,7 +105,7 @@ static int64_t flip_place(const struct solver_grid *grid, const struct flip *fli
   return local[0] * layout->plane + local[1] * layout->pitch + local[2];
 }
 
-/* The first sweep in (from, to] before which a fault is due, 0 if there is none. */
+/* Returns the first sweep in (from, to] before which a fault is due, 0 if there is none. */
 static int64_t due_in(int64_t from, int64_t to)
 {
   int64_t first = 0;

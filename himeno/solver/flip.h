@@ -33,14 +33,14 @@ void flip_plan(const struct flip *flips, int n);
 /** \brief Reads one fault of HIMENO_FLIP. Returns whether it is valid. */
 int flip_parse(const char *text, struct flip *flip);
 
-/** \brief Plans the faults in HIMENO_FLIP. STATUS_USAGE, with one line, if invalid. */
+/** \brief Plans the faults in HIMENO_FLIP. Returns STATUS_USAGE, logged, if it is invalid. */
 status_t flip_read(void);
 
-/** \brief Warns about faults outside of the grid: a text may be meant for several hosts.
+/** \brief Warns about faults at points outside of the grid, which are never planted. Returns
  * STATUS_USAGE for a rank that does not exist. */
 status_t flip_check(const int64_t global[3], int ranks);
 
-/** \brief The multiprocessor of \a rank that is stuck after \a swept sweeps. */
+/** \brief Returns the multiprocessor of \a rank that is stuck after \a swept sweeps. */
 struct himeno_stuck flip_stuck(int rank, int64_t swept);
 
 /** \brief Whether any fault is still to be planted. */

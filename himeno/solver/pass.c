@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One pass: it sweeps the points that neighbours need, starts the exchange, and sweeps the rest
- * meanwhile. From the loop over the passes of a block to a kernel there are four functions: the
- * pass, the kernel set's sweep, that of the kernel's family, and the wrapper of the runtime's
+/* One pass: it sweeps the points that neighbours need, starts the exchange, and meanwhile sweeps
+ * the other points. From the loop over the passes of a block to a kernel there are four functions:
+ * the pass, the kernel set's sweep, that of the kernel's family, and the wrapper of the runtime's
  * launch. */
 #include "base/stats.h"
 #include "base/switches.h"
@@ -21,7 +21,7 @@ static status_t pass_marks_read(struct pass_marks *marks, double phases[HIMENO_P
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_BEGIN], marks->event[PASS_BOUNDARY], &boundary));
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_INNER_BEGIN], marks->event[PASS_END], &inner));
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_BOUNDARY], marks->event[PASS_END], &after));
-  /* time in which slabs and the rest run concurrently counts as boundary */
+  /* time in which slabs and the other points run concurrently counts as boundary */
   phases[PHASE_BOUNDARY] += boundary;
   phases[PHASE_INTERIOR] += inner < after ? inner : after;
   marks->used = 0;
@@ -81,7 +81,7 @@ static status_t local_pass(struct solver_passes *p, const struct solver_grid *gr
   return grid->set->sweep(exec, grid->compute, sweep);
 }
 
-/* A pass in which the host moves the halos, or waits for them. */
+/* A pass in which the host moves the halos, or waits until they have arrived. */
 static status_t attended_pass(struct solver_passes *p, const struct solver_grid *grid,
                               struct himeno_exec *exec, struct himeno_sweep *sweep)
 {
@@ -144,7 +144,7 @@ static status_t linked_pass(struct solver_passes *p, const struct solver_grid *g
   return grid->set->linked(exec, grid->compute, &linked);
 }
 
-/* Whether slabs run concurrently with the rest: alone they leave most of a GPU idle. */
+/* Returns whether slabs run concurrently with other points: alone they leave most of a GPU idle. */
 static int slabs_concurrent(const struct solver_passes *p, const struct solver_grid *grid)
 {
   const int gains = grid->compute->device->backend->memory == GPU_MEMORY_CUDA;
@@ -158,8 +158,8 @@ status_t solver_pass_choose(struct solver_passes *p, const struct solver_grid *g
   const struct box *owned = &grid->fields.layout.owned;
   halo_cut_init(&halo->cut, &halo->plan, &grid->fields.layout,
                 grid->set->slab_rows ? grid->set->slab_rows(grid->exec) : 0);
-  /* Thin slabs cost a temporal kernel T + 2 steps per plane: more than the exchange of halos by an
-   * unattended route. */
+  /* A temporal kernel needs T + 2 steps per plane even for thin slabs, which takes longer than the
+   * exchange of halos by an unattended route. */
   p->overlap = overlap && !(halo->unattended && grid->kernel->class_ == HIMENO_TEMPORAL);
   const int linked = halo->route && p->overlap && halo_route_linked(halo->route) && grid->set->links &&
                      grid->set->links(grid->exec);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief The domain-decomposed Jacobi solver: one device per rank, blocks of sweeps from the
+/** \file \brief The domain-decomposed Jacobi solver: one device per rank, blocks of sweeps from the
  * initial field. solver_open decomposes the grid, fills the arrays, and opens kernels and
  * transport. solver_block_run restores the initial field and runs a block of passes (pass.c), each
- * with one exchange of halos; it returns time, gosa and checksum. state.h lists the parts of a
- * solver.
+ * with one exchange of halos; it returns time, gosa and checksum. The structs of a solver are in
+ * state.h.
  *
  * All functions are collective over the solver's communicator. A failure on one rank leaves the
  * others waiting in their next message: the caller ends the job (agree_abort). Only in solver_open
@@ -44,14 +43,15 @@ struct solver_config {
   const struct himeno_kernel *kernel;
   const struct halo_transport *transport;
   int64_t global[3];
-  int procs[3]; /**< already checked */
+  int procs[3]; /**< process grid; the caller has checked it */
   enum himeno_data data;
   int max_sweeps; /**< maximum length of a block */
   int overlap;    /**< 1: sweep the interior during the exchange */
   int pad;        /**< floats added to a row */
   int array_pad;  /**< additional offset in bytes of each coefficient array from the previous one */
-  /** ranks that share a device alternate in measuring the ceiling: this rank's index among them,
-   * their number, and the maximum number on any device; zeros if no device is shared */
+  /** ranks that share a device measure the ceiling in turn. sharing_rank: this rank's index among
+   * them; sharing: their number; sharing_most: the maximum number on any device. Zeros if no device
+   * is shared */
   int sharing_rank, sharing, sharing_most;
   /** plants the faults due at sweep \a at of a block of \a sweeps, and reduces \a stop to the next
    * sweep with a fault; NULL except in tests (himeno/solver/flip.h) */
@@ -59,11 +59,11 @@ struct solver_config {
   int check_sweeps; /**< sweeps between check points: solver_check_sweeps() */
 };
 
-/** With dense data, which converge fastest, a wrong bit of p may vanish by rounding after this many
- * sweeps: doc/lab/acceptance-power.md has measurements of flips by distance to the next check. */
+/** Sweeps between check points, at most. With dense data, which converge fastest, a wrong bit of p
+ * may vanish by rounding after this many sweeps: see doc/lab/acceptance-power.md. */
 #define SOLVER_CHECK_SWEEPS 12
 
-/** \brief Number of sweeps between check points: whole passes of the kernel. */
+/** \brief Returns the number of sweeps between check points: whole passes of the kernel. */
 int solver_check_sweeps(const struct himeno_kernel *kernel);
 
 /** Result of all ranks at a check point. */
@@ -73,8 +73,8 @@ struct solver_check {
   uint64_t checksum;
 };
 
-/** \brief The check after \a sweeps sweeps in an ordered list of \a n checks, NULL if there is
- * none. The search starts at index *at, which is updated for the next call with more sweeps. */
+/** \brief Returns the check after \a sweeps sweeps in an ordered list of \a n checks, NULL if there
+ * is none. The search starts at index *at, which is updated for the next call with more sweeps. */
 const struct solver_check *solver_check_seek(const struct solver_check *checks, int n, int sweeps, int *at);
 
 /** Results of one block, the same on all ranks except own_gosa, `phases` and `waited`. */
@@ -94,18 +94,17 @@ struct solver_block {
   double waited;
 };
 
-/** \brief Device memory in bytes that the largest rank needs for this configuration. */
+/** \brief Sets the bytes of device memory that the rank with the largest part needs. */
 status_t solver_bytes(const struct solver_config *config, uint64_t *bytes);
 
-/** \brief Allocates and fills arrays, prepares kernels and transport. Ranks agree on the
- * outcome. */
+/** \brief Allocates and fills arrays, prepares kernels and transport. Ranks agree on the result. */
 status_t solver_open(const struct solver_config *config, struct solver **solver);
 void solver_close(struct solver *solver);
 
-/** \brief This rank's part of the grid, with its arrays. */
+/** \brief Returns this rank's part of the grid, with its arrays. */
 struct solver_grid *solver_grid(struct solver *solver);
 
-/** \brief The exchange with neighbours. */
+/** \brief Returns the exchange with neighbours. */
 const struct solver_halo *solver_halo(const struct solver *solver);
 
 /** \brief Restores the initial field, runs and times \a sweeps sweeps, and computes the checksum.
@@ -126,7 +125,7 @@ enum { SOLVER_NEWEST = HIMENO_COEFFICIENTS, SOLVER_OLDER, SOLVER_ARRAYS };
 /** A multiprocessor whose values differ from those of most others. */
 struct solver_outlier {
   int processor;
-  int64_t points;   /**< number of points that differ; 0: no outlier, or no majority */
+  int64_t points;   /**< number of points that differ; 0: no outlier was found */
   int64_t first[3]; /**< global indices of the first of these points */
   float is, must_be;
 };
@@ -136,18 +135,17 @@ struct solver_outlier {
  * field. */
 status_t solver_outlier_find(struct solver_grid *grid, struct solver_outlier *outlier);
 
-/** \brief The name of an array: "a0", …, "wrk1", "p", "older p". */
+/** \brief Returns the name of an array: "a0", …, "wrk1", "p", "older p". */
 const char *solver_array_name(int array);
 
-/** \brief Sum of the twelve coefficients' checksums over the points that this rank counts; not
- * summed over ranks. */
+/** \brief Sums the twelve coefficients' checksums over the points that this rank counts. */
 status_t solver_coefficients_checksum(struct solver_grid *grid, uint64_t *sum);
 
 /** Relative tolerance if gosa is a sum of single-precision floats rounded toward zero. */
 #define SOLVER_GOSA_TOLERANCE_SINGLE 1e-3
 
-/** \brief Whether two gosa differ by at most \a tolerance, relative. Infinities and NaNs never
- * agree. */
+/** \brief Returns whether two gosa differ by at most \a tolerance, relative; 0 for infinities and
+ * NaNs. */
 int solver_gosa_agrees(double a, double b, double tolerance);
 
 /** \brief Stores the coefficients' checksums over all points of this rank, in which
@@ -161,11 +159,12 @@ status_t solver_baseline_take(struct solver_grid *grid, const struct solver_bloc
 
 /** \brief Compares \a block, which has just run, with the baseline: each rank's own gosa of every
  * sweep, the older field, p at check points that both have, and the coefficients. If any differs,
- * STATUS_WRONG on all ranks, and one line from each rank that saw it. \a what names the block. */
+ * returns STATUS_WRONG on all ranks, and each rank with a difference logs one line. \a what names
+ * the block. */
 status_t solver_baseline_compare(struct solver_grid *grid, MPI_Comm comm, const struct solver_block *block,
                                  const char *what);
 
-/** \brief Checksum of one array over the points that this rank counts; not summed over ranks. */
+/** \brief Computes the checksum of one array over the points that this rank counts. */
 status_t solver_array_checksum(struct solver_grid *grid, int array, uint64_t *sum);
 
 /** \brief Copies \a n floats, starting at \a offset of an array, to the host, or back. */
@@ -185,14 +184,14 @@ struct solver_rates {
  * alternate, so that no device counts twice. */
 status_t solver_ceiling(struct solver *solver, int passes, struct solver_rates *rates);
 
-/** \brief The kernel's use of the device's resources; zeros if the backend cannot report it. */
+/** \brief Reads the kernel's use of the device's resources; zeros if unknown. */
 status_t solver_resources(struct solver_grid *grid, struct himeno_resources *resources);
 
-/** \brief The mth message that this rank sends in an exchange, and its path; NULL after the last
- * one. */
+/** \brief Returns the mth message that this rank sends in an exchange, and sets \a path; NULL after
+ * the last message. */
 const struct halo_message *solver_message(const struct solver_halo *halo, int m, struct halo_path *path);
 
-/** \brief Counts of this rank's emulator; zeros if there is none. */
+/** \brief Returns the counts of this rank's emulator; zeros if there is none. */
 struct himeno_counts solver_counts(const struct solver_grid *grid);
 
 #endif

@@ -34,7 +34,7 @@ struct solver_halo {
   const struct halo_link *link; /* links for a resident kernel with neighbours */
 };
 
-/** The reduction of gosa over all ranks, one pass late. */
+/** The reduction of gosa over all ranks, which is done one pass later. */
 struct solver_gosa {
   MPI_Comm comm;
   struct gpu_queue *queue;
@@ -64,7 +64,7 @@ typedef status_t solver_pass(struct solver_passes *passes, const struct solver_g
 /** The passes of a block, and the time that they have taken. */
 struct solver_passes {
   solver_pass *pass;                     /* chosen by solver_pass_choose */
-  int overlap;                           /* 1: sweeps slabs first, the rest during the exchange */
+  int overlap;                           /* 1: slabs are swept first, the rest meanwhile */
   struct box first[HALO_BOUNDARIES_MAX]; /* boxes swept before the exchange starts; none is empty */
   int n_first;
   struct box rest; /* box swept during the exchange */
@@ -83,14 +83,14 @@ struct solver_passes {
 struct solver_outcome {
   struct gpu_event *begin, *end; /* begin and end of the current segment */
   double phases[HIMENO_PHASES];  /* seconds per phase in the completed segments */
-  double *seconds;               /* seconds per segment: this rank's, then the slowest rank's */
+  double *seconds;               /* seconds per segment: of this rank, then of the slowest rank */
   int n_parts;
   struct solver_check *checks;
   uint64_t *sums; /* workspace for checksums: this rank's, then all ranks' */
   int n_checks;
 };
 
-/** A captured block. */
+/** A block that was captured as a graph. */
 struct solver_graph {
   struct gpu_graph *graph; /* NULL: none captured */
   int sweeps, first, last; /* number of sweeps; the grid's `current` before and after them */
@@ -108,7 +108,7 @@ struct solver {
  * \a overlap: as in solver_config. */
 status_t solver_pass_choose(struct solver_passes *passes, const struct solver_grid *grid, int overlap);
 
-/** \brief Ends the passes of a block, if the route is unattended. */
+/** \brief Ends the passes of a block if the route is unattended; otherwise does nothing. */
 status_t solver_passes_end(struct solver_passes *passes);
 
 /** \brief Adds the timestamps of all passes to the sums of the phases. The compute queue must be

@@ -97,8 +97,8 @@ static status_t himeno_cut_choose(struct himeno_choice *choice, const int64_t ex
                     choice->global);
 }
 
-/* Bytes that the fullest rank needs for a grid of \a extent; fails like himeno_cut_choose. Includes
- * a soak's reference on CPUs, which uses the same memory. */
+/* Sets the bytes that the fullest rank needs for a grid of \a extent, with a soak's reference if
+ * that uses the same memory, as on CPUs. Fails like himeno_cut_choose. */
 static status_t bytes_needed(struct himeno_choice *choice, const int64_t extent[3], uint64_t *bytes)
 {
   uint64_t reference = 0;
@@ -120,8 +120,8 @@ status_t himeno_refit(struct himeno_choice *choice)
   return memory_check(&choice->memory, need, what, "; use a smaller --size, --fill or more ranks");
 }
 
-/* Chooses the default size, or if a rank cannot hold it or it cannot be divided over the ranks, the
- * largest smaller named size for which both are possible. */
+/* Chooses the default size. If a rank cannot hold it, or if it cannot be divided over the ranks,
+ * chooses the largest smaller named size for which both are possible. */
 static status_t size_default(struct himeno_choice *choice)
 {
   int n = choice->placement.info.emulated ? 0 : choice->placement.info.is_cpu ? 2 : 3;
@@ -139,7 +139,7 @@ static status_t size_default(struct himeno_choice *choice)
 
 /* ---- --fill ---- */
 
-/* Whether all ranks can allocate \a bytes now, in as many parts as a solver has arrays. */
+/* Sets \a all to whether all ranks can allocate \a bytes now, in 14 parts as for a solver. */
 static status_t allocatable(const struct himeno_choice *choice, uint64_t bytes, int *all)
 {
   enum { PARTS = HIMENO_COEFFICIENTS + 2 };
@@ -155,7 +155,7 @@ static status_t allocatable(const struct himeno_choice *choice, uint64_t bytes, 
   return status;
 }
 
-/* Adds planes to \a size until a rank needs \a wanted bytes; it needs less at first. */
+/* Adds planes to \a size as long as no rank needs more than \a wanted bytes. */
 static status_t planes_add(struct himeno_choice *choice, double wanted, struct grid_size *size)
 {
   uint64_t need;
@@ -170,8 +170,8 @@ static status_t planes_add(struct himeno_choice *choice, double wanted, struct g
   return STATUS_OK;
 }
 
-/* The largest grid that needs at most \a wanted bytes. Its proportions are 1:1:2 as in named grids,
- * with k a multiple of 32 and as many further planes as fit. */
+/* Sets the largest grid that needs at most \a wanted bytes. Its proportions are 1:1:2 as in named
+ * grids, with k a multiple of 32 and as many further planes as fit. */
 static status_t size_within(struct himeno_choice *choice, double wanted, struct grid_size *size)
 {
   const struct himeno_config *config = choice->config;

@@ -12,11 +12,11 @@
  * is open. Collective; ranks agree. */
 status_t himeno_choose(struct himeno_choice *choice);
 
-/** \brief Chooses the decomposition of the chosen grid for choice->kernel. STATUS_ENVIRONMENT if it
- * does not fit all devices. The result is the same on every rank. */
+/** \brief Chooses the decomposition of the chosen grid for choice->kernel, the same on every rank.
+ * Returns STATUS_ENVIRONMENT if the grid does not fit all devices. */
 status_t himeno_refit(struct himeno_choice *choice);
 
-/** \brief The kernel in the file of --kernel-file, stored in \a choice. */
+/** \brief Returns the kernel in the file of --kernel-file, which is stored in \a choice. */
 const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_choice *choice);
 
 /** \brief -k auto: chooses choice->kernel among the set's kernels by a short measured trial, and
@@ -24,16 +24,15 @@ const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_ch
  * skipped. Collective. */
 status_t himeno_tune(struct himeno_choice *choice);
 
-/** \brief Collective: finds the ranks that share a device, and so alternate in measurements of one
- * device. */
+/** \brief Collective: finds the ranks that share a device, to alternate in measuring it. */
 status_t himeno_sharing_find(struct himeno_choice *choice);
 
 /** \brief Chooses the transport of a run without trials, unless the user chose one: p2p if devices
  * can reach each other, otherwise copies through the host. Collective. */
 status_t himeno_transport_rule(struct himeno_choice *choice);
 
-/** \brief -x auto: times a few exchanges per transport and chooses the fastest, unless the user
- * chose a transport. */
+/** \brief -x auto: times exchanges per transport and takes the fastest, unless the user chose
+ * one. */
 status_t himeno_transport_tune(struct himeno_choice *choice);
 
 #endif

@@ -21,19 +21,18 @@ struct trial;
 status_t trial_open(const struct trial_config *config, struct trial **trial);
 void trial_close(struct trial *trial);
 
-/** \brief Whether the transport carries any message of any rank. If not, the trial would only
- * measure `staged`. Collective. */
+/** \brief Sets \a any to whether the transport carries any message of any rank. If not, the trial
+ * would only measure `staged`. Collective. */
 status_t trial_carries(const struct trial *trial, int *any);
 
-/** \brief Whether kernels store into memory of all neighbours on every rank; 0 if \a trial is
- * NULL. */
+/** \brief Returns whether kernels store into all neighbours' memory on every rank; 0 for NULL. */
 int trial_links(const struct trial *trial);
 
 /** Number of exchanges in trial_time. */
 #define TRIAL_EXCHANGES 160
 
-/** \brief Seconds per exchange on the slowest rank: the best of a few rounds of consecutive
- * exchanges, after an untimed one. Collective. */
+/** \brief Sets the seconds per exchange on the slowest rank: the best of a few rounds of
+ * consecutive exchanges, after an untimed round. Collective. */
 status_t trial_time(struct trial *trial, double *seconds);
 
 #endif

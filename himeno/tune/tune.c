@@ -9,7 +9,7 @@
 #define TRIAL_SECONDS    0.02
 #define TRIAL_SWEEPS_MAX 1200
 #define TRIAL_BLOCKS     3
-/* A kernel is not tried further if its time per sweep exceeds the best one's by this factor. */
+/* A kernel slower than the best one by this factor, per sweep, is not measured further. */
 #define TRIAL_LOST 1.5
 
 /* Sets the choice to \a kernel, with a decomposition for it. Returns 0 if that is impossible,
@@ -25,8 +25,8 @@ static int kernel_fits(struct himeno_choice *choice, const struct himeno_kernel 
   return fits;
 }
 
-/* Seconds per sweep, the same on all ranks: the best of a few blocks, each long enough to measure.
- * Only one block if the kernel is far slower than \a least. */
+/* Sets the seconds per sweep, the same on all ranks: the best of a few blocks, each long enough to
+ * measure. Measures only one block if the kernel is far slower than \a least. */
 static status_t solver_time(struct solver *solver, int depth, double least, double *seconds)
 {
   struct solver_block block;
@@ -43,7 +43,7 @@ static status_t solver_time(struct solver *solver, int depth, double least, doub
   return STATUS_OK;
 }
 
-/* Time per sweep of \a kernel, infinite if this device cannot run it. Other failures end the
+/* Sets a kernel's time per sweep, infinite if this device cannot run it. Other failures end the
  * run. */
 static status_t himeno_trial_run(struct himeno_choice *choice, const struct himeno_kernel *kernel,
                                  double least, double *seconds)
@@ -78,8 +78,8 @@ static status_t trials_of(struct himeno_choice *choice, const struct himeno_kern
   return STATUS_OK;
 }
 
-/* Tries the kernels with most sweeps per pass first: they are likely to be the fastest, which saves
- * blocks of the others. */
+/* Tries the kernels with most sweeps per pass first: they are likely to be the fastest, and slower
+ * kernels are measured with fewer blocks. */
 static status_t trials(struct himeno_choice *choice, const struct himeno_kernel_set *set,
                        const struct himeno_kernel **best, double *least)
 {

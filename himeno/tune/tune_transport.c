@@ -32,7 +32,7 @@ static status_t trial_begin(const struct himeno_choice *choice, const struct hal
   return status_is_unfit(status) ? STATUS_OK : status;
 }
 
-/* Seconds on the slowest rank; infinite if the transport cannot be used. */
+/* Sets the seconds per exchange on the slowest rank; infinite if the transport cannot be used. */
 static status_t trial_run(const struct himeno_choice *choice, const struct halo_transport *transport,
                           double *seconds, int *links)
 {
@@ -75,8 +75,7 @@ status_t himeno_transport_rule(struct himeno_choice *choice)
   struct trial *trial;
   int any = 0;
   if (choice->config->transport || choice->placement.ranks == 1) return STATUS_OK;
-  /* Not on shared devices: a kernel that waits for a neighbour would block the other ranks
-   * there. */
+  /* Not if ranks share a device: a kernel that waits for a neighbour would block the others. */
   if (choice->sharing_most <= 1 && halo_transport_p2p.available(choice->placement.backend, reason)) {
     status_t status = trial_begin(choice, &halo_transport_p2p, &trial, &any);
     trial_close(trial);

@@ -8,7 +8,8 @@
 
 #include "base/log.h"
 
-/* With dense data one point in 16 never changes, and a small error may disappear by rounding. */
+/* Minimum and maximum number of wrong points, relative to the points of a pattern. With dense data
+ * one point in 16 never changes, and a small error may disappear by rounding. */
 #define NEARLY_ALL 0.8
 #define STRAYS     1.05
 /* An index counts if it has at least this share of the points of the fullest index. */
@@ -76,8 +77,8 @@ static struct axis axis_of(const struct pattern *p, int d, double least)
   return a;
 }
 
-/* The smallest distance at which the indices repeat from first to last, often enough to be a rule;
- * 0: there is none. */
+/* Returns the smallest distance at which the indices repeat from first to last, at least REPEATS
+ * times; 0 if there is none. */
 static int64_t period(const struct axis *a)
 {
   for (int64_t s = 2; s * REPEATS <= a->last - a->first; s++) {
@@ -171,8 +172,8 @@ static int about_all(double n, double of)
   return n >= NEARLY_ALL * of && n <= STRAYS * of;
 }
 
-/* Whether the points are a product of index sets along i, j and k: faces, edges, strides, blocks.
- * Either all points of the product, or those with odd or even i + j + k. */
+/* Returns whether the points are a product of index sets along i, j and k (faces, edges, strides,
+ * blocks): either all points of the product, or those with odd or even i + j + k. */
 static int is_product(const struct pattern *p, char text[PATTERN_TEXT_MAX])
 {
   struct axis axes[3];
@@ -197,7 +198,7 @@ static int is_product(const struct pattern *p, char text[PATTERN_TEXT_MAX])
   return 1;
 }
 
-/* Whether the points are whole planes along more than one axis. */
+/* Returns whether the points are whole planes along more than one axis. */
 static int is_planes(const struct pattern *p, char text[PATTERN_TEXT_MAX])
 {
   char one[PATTERN_TEXT_MAX / 4];

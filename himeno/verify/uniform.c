@@ -22,7 +22,7 @@ struct uniform {
   float *p[2];
 };
 
-/* Number of indices of the whole grid that an index of the swept grid represents. */
+/* Returns the number of indices of the whole grid that an index of the swept grid represents. */
 static int64_t uniform_times(const struct uniform *u, int d, int64_t x)
 {
   return x == u->extent[d] / 2 ? u->global[d] - u->extent[d] + 1 : 1;
@@ -83,7 +83,7 @@ static double uniform_sweep(const struct uniform *u, int done, int sweeps, int c
   return gosa;
 }
 
-/* The index of the swept grid that represents index \a x of the whole one. */
+/* Returns the index of the swept grid that represents index \a x of the whole grid. */
 static inline int64_t uniform_index(const struct uniform *u, int d, int64_t x)
 {
   const int64_t half = u->extent[d] / 2, inner = u->global[d] - u->extent[d];
@@ -107,7 +107,7 @@ static uint64_t uniform_checksum(const struct uniform *u, const float *p)
   return sum;
 }
 
-/* Sum of the twelve constant arrays' checksums; each distinct value is hashed once. */
+/* Returns the sum of the twelve constant arrays' checksums; each distinct value is hashed once. */
 static uint64_t uniform_coefficients(const struct uniform *u)
 {
   const int64_t plane = u->global[1] * u->global[2];
@@ -141,8 +141,8 @@ static status_t uniform_check(const struct uniform *u, MPI_Comm comm, int done, 
   return STATUS_OK;
 }
 
-/* Runs the sweeps. Most of the time is spent on checksums. If there is too little for all of them,
- * check points are left out rather than the block's end. The slowest rank's times count, so that
+/* Runs the sweeps. Most of the time is spent on checksums. If the time is too short for all of
+ * them, check points are left out, but not the block's end. The slowest rank's times count, so that
  * all ranks decide the same. */
 static status_t uniform_run(const struct solver_config *config, const struct uniform *u, double limit,
                             int sweeps, struct verify_value *v)

@@ -41,9 +41,9 @@ static status_t verify_coefficients_sum(struct solver_grid *grid, MPI_Comm comm,
   return watch_allreduce(comm, &mine, sum, 1, MPI_UINT64_T, MPI_SUM, "the coefficients' checksum");
 }
 
-/* Runs the longest block that fits into \a limit seconds since \a begin, by the time of one sweep:
- * at least one, and only whole passes of the kernel. The slowest rank's times count, so that all
- * ranks decide the same. */
+/* Runs the longest block that fits into \a limit seconds since \a begin, judged by the time of one
+ * sweep. The block has whole passes of the kernel, at least one. The slowest rank's times count, so
+ * that all ranks decide the same. */
 static status_t reference_run(struct verify_reference *reference, const struct solver_config *config,
                               double begin, double limit, int sweeps, struct verify_value *value)
 {
@@ -133,8 +133,7 @@ static status_t reference_value(const struct solver_config *config, double limit
   return status;
 }
 
-/* Takes the value from the table if that has all check points of the block; otherwise \a value is
- * unchanged. */
+/* Sets \a value from the table if that has all check points; otherwise \a value is unchanged. */
 static status_t known_value(const struct solver_config *config, int sweeps, struct verify_value *value)
 {
   int every = solver_check_sweeps(config->kernel), n = (sweeps + every - 1) / every;

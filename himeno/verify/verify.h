@@ -46,12 +46,12 @@ extern const char *const verify_source_names[VERIFY_REHEARSAL + 1];
 status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, double seconds,
                         int sweeps, struct verify_value *value);
 
-/** \brief About how many seconds verify_prepare takes. */
+/** \brief Returns the approximate seconds that verify_prepare takes. */
 double verify_expected(const int64_t extent[3], enum himeno_data data, enum himeno_verify mode,
                        double seconds, int sweeps);
 
-/** \brief Collective: computes the reference value of standard data without a solver, for a block
- * that takes at most \a limit seconds; with fewer check points if there is no time for all. Sets
+/** \brief Collective: computes the reference value of standard data without a solver, in at most \a
+ * limit seconds; leaves out check points, or shortens the block, if there is too little time. Sets
  * \a value only on success. */
 status_t verify_uniform(const struct solver_config *config, double limit, int sweeps,
                         struct verify_value *value);
@@ -65,23 +65,22 @@ struct verify_reference {
   enum verify_source source;
 };
 
-/** \brief Host memory in bytes that the fullest rank needs for the reference of \a config's
- * problem. */
+/** \brief Sets the host memory in bytes that the fullest rank needs for the reference. */
 status_t verify_reference_bytes(const struct solver_config *config, uint64_t *bytes);
 
-/** \brief Collective: opens the reference of \a config's problem, for up to \a max_sweeps per
- * block. */
+/** \brief Collective: opens the reference of \a config's problem, for blocks up to \a
+ * max_sweeps. */
 status_t verify_reference_open(const struct solver_config *config, int max_sweeps,
                                struct verify_reference *reference);
 void verify_reference_close(struct verify_reference *reference);
 
-/** \brief Collective: computes the checksum of the grid's coefficients. STATUS_WRONG, with both
- * values, if \a value has another one. */
+/** \brief Collective: computes the checksum of the grid's coefficients. Returns STATUS_WRONG, and
+ * logs both values, if \a value has another one. */
 status_t verify_coefficients(struct solver_grid *grid, MPI_Comm comm, const struct verify_value *value,
                              uint64_t *sum);
 
-/** \brief STATUS_WRONG, with both values, if the block differs from \a value at its end or at a
- * check point that both have. */
+/** \brief Returns STATUS_WRONG, and logs both values, if the block differs from \a value at its end
+ * or at a check point that both have. */
 status_t verify_block(const struct verify_value *value, const struct solver_block *block, const char *what);
 
 #define KNOWN_CHECKS 14
@@ -96,7 +95,7 @@ struct himeno_known {
   struct solver_check checks[KNOWN_CHECKS];
 };
 
-/** \brief The known values of a grid and data; NULL if they are not in the table. */
+/** \brief Returns the known values of a grid and data; NULL if they are not in the table. */
 const struct himeno_known *himeno_known_find(const int64_t extent[3], enum himeno_data data);
 
 #endif

@@ -15,7 +15,7 @@
 status_t wrong_explain(const struct solver_config *config, const struct placement *place,
                        struct solver *solver);
 
-/** \brief Number of floats between two values; 0 and −0 are equal. −1 if one is not a number. */
+/** \brief Returns the number of floats between two values, −0 equal to 0; −1 if one is NaN. */
 int64_t wrong_distance(float is, float must_be);
 
 #define PATTERN_TEXT_MAX 400
