@@ -107,7 +107,8 @@ static double path_best(const json_t *path, const char *field)
 static int pair_within(const struct judge_run *run, const json_t *pair)
 {
   const double rank = view_number(pair, "rank"), peer = view_number(pair, "peer");
-  return rank < run->n_ranks && peer < run->n_ranks && run->ranks[(int)rank].host == run->ranks[(int)peer].host;
+  return rank < run->n_ranks && peer < run->n_ranks &&
+         run->ranks[(int)rank].host == run->ranks[(int)peer].host;
 }
 
 /* True if two pairs were measured by the same transport, in the same direction and under the same

@@ -70,6 +70,24 @@ static UNUSED json_t *whole_run(const double *samples, int n, int ranks)
   return document;
 }
 
+/** Five ranks, of which rank 4 is on a host of its own, and the rates of all pairs, alone and all at
+ * once. Rank 2 is slow with all others. Pairs of two hosts reach an eighth of the others' rate. */
+static UNUSED json_t *run_with_pairs(void)
+{
+  json_t *run = whole_run((const double[]){1, 1, 1}, 3, 5), *pairs = json_array();
+  json_object_set_new(json_array_get(json_object_get(run, "ranks"), 4), "host_first", json_integer(4));
+  for (int a = 0; a < 5; a++)
+    for (int b = a + 1; b < 5; b++)
+      for (int all = 0; all < 2; all++) {
+        const double gbps = (a == 2 || b == 2 ? 60.0 : 200.0) / (all ? 4 : 1) / (b == 4 ? 8 : 1);
+        json_array_append_new(pairs,
+                              json_pack("{si, si, ss, ss, s[{sf}]}", "rank", a, "peer", b, "used", "p2p",
+                                        "company", all ? "all" : "alone", "points", "gbps", gbps));
+      }
+  json_object_set_new(run, "pairs", pairs);
+  return run;
+}
+
 /** A path of a rank to another one. */
 struct exchange {
   double seconds, gbps;

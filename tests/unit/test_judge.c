@@ -409,17 +409,8 @@ static void of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone(vo
 static void of_a_slow_collective_pairs_and_cards_name_the_culprit(void **state)
 {
   static const char policy[] = "{\"collective_busbw_min\": 121}";
-  json_t *run = whole_run((const double[]){1, 1, 1}, 3, 5), *pairs = json_array();
+  json_t *run = run_with_pairs();
   (void)state;
-  put(run, "ranks.4.host", json_string("n2")); /* pairs between the hosts have an eighth */
-  put(run, "ranks.4.host_first", json_integer(4));
-  for (int a = 0; a < 5; a++)
-    for (int b = a + 1; b < 5; b++)
-      for (int load = 0; load < 2; load++)
-        json_array_append_new(pairs, json_pack("{si, si, ss, ss, s[{sf}]}", "rank", a, "peer", b, "used",
-                                               "p2p", "company", load ? "all" : "alone", "points", "gbps",
-                                               (a == 2 || b == 2 ? 60.0 : 200.0) / (load ? 4 : 1) / (b == 4 ? 8 : 1)));
-  put(run, "pairs", pairs);
   put(run, "collectives",
       json_pack("[{s[{sf}]}, {ss, s[{sf}, {sf}]}]", "points", "busbw", 240.0, "used", "ncclAllReduce",
                 "points", "busbw", 1.0, "busbw", 120.0));
