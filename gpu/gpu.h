@@ -110,7 +110,7 @@ struct gpu_backend {
   enum gpu_vendor vendor;
   int on_host;   /**< 1: kernels run on this process's threads, so there is always a device */
   int for_tests; /**< 1: used only if the user names it */
-  /** maximum number of compute units that a program may select; 0: programs use all */
+  /** maximum number of compute units that a program may select; 0: programs use all units */
   int units_max;
 
   /** \brief Lists devices. Never fails: if there are none, *n is 0 and `reason` gives the cause

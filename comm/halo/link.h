@@ -67,7 +67,8 @@ struct halo_link {
 
 /** Device operations on a link; asynchronous if the backend has queues. */
 struct halo_link_ops {
-  /** \brief Returns 1 if additions to memory of device \a uuid are atomic; NULL if all are. */
+  /** \brief Returns 1 if additions to memory of device \a uuid are atomic. The member is NULL if
+   * they always are. */
   int (*adds)(struct gpu_device *device, const char *uuid);
   /** \brief Stores the faces of \a field into field `which` of the neighbours, then sets the flags
    * to base + \a step. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* When a wait passes its deadline, the rank reports what it waits for. The report goes to the ranks
  * of its host in the shared table, and by messages to the ranks that may print. Every rank that
- * learns of it during a wait reports, too. After a grace time the lowest rank that has reported
- * prints the message. Ranks that are stopped, dead or disconnected have not reported, so the
- * message names them as silent. */
+ * learns of the report during a wait reports, too. After a grace time the lowest rank that has
+ * reported prints the message. Ranks that are stopped, dead or disconnected have not reported, so
+ * the message names them as silent. */
 #include "comm/ranks/alarm.h"
 
 #include <math.h>

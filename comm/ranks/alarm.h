@@ -4,8 +4,9 @@
  * deadline. watch.h, guard.h and heartbeat.h are built on it.
  *
  * The ranks of one host share a table with one slot per rank. The rank writes its state to its
- * slot, and a separate thread of the rank regularly writes a beat there; the other ranks read them.
- * Ranks of other hosts are asked by messages. Times are nanoseconds of the host's clock. */
+ * slot, and a separate thread of the rank regularly writes a heartbeat there. The other ranks of
+ * the host read both. Ranks of other hosts are asked by messages. Times are nanoseconds of the
+ * host's clock. */
 #ifndef COMM_RANKS_ALARM_H
 #define COMM_RANKS_ALARM_H
 
@@ -120,13 +121,13 @@ double alarm_launcher_ends(void);
 int alarm_reports_take(void);
 
 /** \brief Notifies the other ranks of \a comm that this rank failed. A rank that waits for
- * something other than the agreement for STUCK seconds answers, and alarm_is_stuck then returns
+ * something other than agree_status for STUCK seconds answers, and alarm_is_stuck then returns
  * 1. */
 void alarm_failure_notify(MPI_Comm comm);
 int alarm_is_stuck(void);
 
-/** \brief Confirms once, to a rank that failed, that this rank waits for something other than the
- * agreement, if \a wait has lasted STUCK seconds since the failure. */
+/** \brief Confirms once, to a rank that failed, that this rank waits for something other than
+ * agree_status, if \a wait has lasted STUCK seconds since the failure. */
 void alarm_failure_answer(const struct watch_wait *wait);
 
 /** \brief Allocates a snapshot for \a ranks. */

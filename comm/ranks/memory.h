@@ -24,7 +24,7 @@ status_t memory_measure(MPI_Comm comm, struct gpu_device *device, int sharing, s
 
 /** \brief Checks that this rank may use \a need bytes for \a what ("size L"). Returns
  * STATUS_ENVIRONMENT if not; the error names the limit, the processes that hold the memory, and \a
- * advice ("; use …"). Does not agree with other ranks; the caller does. */
+ * advice ("; use …"). The caller must let all ranks agree on the result. */
 status_t memory_check(const struct memory_budget *budget, uint64_t need, const char *what,
                       const char *advice);
 

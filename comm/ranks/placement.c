@@ -57,7 +57,8 @@ static int same_claim(const struct rank_claim *a, const struct rank_claim *b)
   return a->claim.backend == b->claim.backend && strcmp(a->claim.reason, b->claim.reason) == 0;
 }
 
-/* Describes the ranks with the same claim as rank `first`: "n1, n2 (from rank 0 on, 2 ranks)". */
+/* Describes the ranks whose claim equals that of rank `first`: "n1, n2 (from rank 0 on, 2
+ * ranks)". */
 static void write_who(const struct rank_claim *all, int n, int first, char *text, size_t size)
 {
   int ranks = 0, hosts = 0;
@@ -244,7 +245,7 @@ static status_t host_assign(struct placement *p, const struct placement_request 
   status_t status;
   struct host_table table = {NULL, NULL, NULL, 0};
   struct launcher launcher;
-  /* a single rank without a launcher keeps the cores that the user chose, even if it is one */
+  /* a single rank without a launcher keeps the cores that the user chose, even a single one */
   const int chosen = request->binding == BINDING_AUTO && p->ranks == 1 && !launcher_find(&launcher);
   const enum binding_policy policy = chosen ? BINDING_KEEP : request->binding;
   RETURN_IF_FAILED(placement_table_make(host, topology, choice, &table));

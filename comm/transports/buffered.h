@@ -15,9 +15,9 @@
 /* Every BUFFERED_TIMED-th exchange is timed, not all, because timestamps delay queues. */
 #define BUFFERED_TIMED 8
 
-/* Marks in the queues. Packing is from BEGIN to PACKED, the copy to the host ends at OUT, the copy
- * to the device is from BACK to IN, unpacking from READY to UNPACKED. At HERE the last of several
- * pieces has arrived. Marks of skipped steps are not recorded. */
+/* Marks are events in the queues, with timestamps. Packing is from BEGIN to PACKED, the copy to the
+ * host ends at OUT, the copy to the device is from BACK to IN, unpacking from READY to UNPACKED. At
+ * HERE the last of several pieces has arrived. Marks of skipped steps are not recorded. */
 enum buffered_mark {
   MARK_BEGIN,
   MARK_PACKED,

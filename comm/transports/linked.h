@@ -16,7 +16,7 @@ struct linked_exchange {
   struct halo_plea *plea;
   struct halo_peer peers[HALO_MESSAGES_MAX];
   struct halo_link link;
-  uint64_t step;             /**< number of exchanges begun since the last lap */
+  uint64_t step;             /**< number of exchanges begun since the last linked_lap */
   struct gpu_queue *current; /**< queue of the current exchange */
   struct gpu_mem field;      /**< field of the current exchange */
   struct halo_times times;

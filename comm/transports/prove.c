@@ -78,8 +78,8 @@ static status_t rung_open(struct proof *p)
   return STATUS_OK;
 }
 
-/* Performs a rung. A kernel that waits for a flag stops at LIMIT by the device's clock; if the host
- * waits instead, it has the same limit. */
+/* Performs one step (rung) of the test. A kernel that waits for a flag stops at LIMIT by the
+ * device's clock; if the host waits instead, it has the same limit. */
 static status_t rung_act(struct proof *p, enum peer_rung rung)
 {
   struct linked_exchange *x = p->x;

@@ -2,7 +2,7 @@
 /* Transports that send packed halos in chunks: while one chunk is sent, the next is copied from the
  * device, and another to it. `staged` passes chunks through pinned memory that both ranks of a host
  * map, and between hosts by MPI. `staged-mpi` always uses MPI. `pageable` gives MPI pageable host
- * memory, `mpi` device pointers. */
+ * memory, and `mpi` gives it device pointers. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>

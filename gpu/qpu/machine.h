@@ -31,7 +31,7 @@ struct qpu_machine {
   void (*describe)(struct gpu_device_info *info);
   status_t (*open)(struct qpu_device *device);
   void (*close)(struct qpu_device *device);
-  /** \brief Allocates piece->bytes bytes, and sets all fields of the piece except its link. */
+  /** \brief Allocates piece->bytes bytes, and sets all fields of the piece except `next`. */
   status_t (*alloc)(struct qpu_device *device, struct qpu_piece *piece);
   void (*free)(struct qpu_device *device, struct qpu_piece *piece);
   uint64_t (*left)(const struct qpu_device *device); /**< bytes */

@@ -55,8 +55,8 @@ enum { TAG_EXECUTE_QPU = 0x30011, TAG_ENABLE_QPU = 0x30012 };
 #define RESPONSE_OK  0x80000000u /* status of a message that succeeded */
 #define TAG_ANSWERED 0x80000000u /* bit of a tag that the firmware has answered */
 
-/* Positions of words in a message with one tag: total bytes, code; the tag, bytes of its values,
- * its code; the values; a final 0. */
+/* Positions of words in a message with one tag: total bytes, code, tag, bytes of the tag's values,
+ * the tag's code, values, and a final 0. */
 enum {
   BYTES,
   CODE,

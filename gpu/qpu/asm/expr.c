@@ -109,8 +109,7 @@ static int64_t of_integers(enum operator_id id, int64_t a, int64_t b)
 }
 
 /* A register plus a number is another register. A register shifted by a number is rotated between
- * lanes: `>> n` makes each lane read the lane n below, the direction in which the hardware
- * counts. */
+ * lanes: `>> n` makes lane i read lane i − n, as the hardware's rotation by n does. */
 static status_t apply_register(struct qpu_asm *as, enum operator_id id, struct qpu_value *value,
                                const struct qpu_value *right)
 {

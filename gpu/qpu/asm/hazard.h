@@ -52,7 +52,8 @@ const struct qpu_rule *qpu_hazard_rule(uint32_t met);
 const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst);
 
 /** \brief Returns a mask of the lanes of a rotation's result that its target uses. A target that
- * replicates or reads single elements uses one lane, or one per quad. An unused result gives 0. */
+ * replicates or reads single elements uses one lane, or one per quad. The mask of an unused result
+ * is 0. */
 unsigned qpu_rotation_lanes(const struct qpu_inst *inst);
 
 /** \brief Returns those of the \a lanes of a result rotated by \a n whose source lane is in a
