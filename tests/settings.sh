@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
-# Lets MPI and the sanitizers run anywhere that tests do: containers, few cores, as root.
+# Settings that let MPI and the sanitizers run in containers, on few cores and as root.
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
-# A rank that is started without a launcher needs no daemon of its own: a third less of the start.
+# A rank without a launcher needs no daemon. Without the daemon it starts in two thirds of the time.
 export OMPI_MCA_ess_singleton_isolated=1
-# slowness: how many times longer work takes here than on an idle core, as the median of seven
-# measurements, since one can meet a single busy moment, and at most 8. Limits that only end what
-# hangs are multiplied by SLOWNESS, which is measured once per file. On an idle core a program needs
-# about a tenth of its limit. A factor of 8 is therefore enough even if work takes 80 times longer;
-# with six busy loops and other tests on one core it took 12 to 25 times longer. A larger factor only
-# lets a hanging program stay: 30 s became 20 minutes by a factor of 41.
+# slowness: prints how many times longer work takes here than on an idle core, at most 8. It is the median of seven measurements,
+# because a single one may meet a busy moment. SLOWNESS, which is measured once per file, multiplies time limits that only end
+# hanging programs. On an idle core a program needs about a tenth of its limit, so a factor of 8 suffices even if work takes 80
+# times longer; with six busy loops and other tests on one core it took 12 to 25 times longer. With a larger factor, a hanging
+# program only ends later: 30 s became 20 minutes by a factor of 41.
 slowness() {
   python3 -ISc 'import statistics, time
 def slowness():
@@ -20,7 +19,7 @@ print(min(8, max(1, round(statistics.median(slowness() for _ in range(7))))))'
 }
 : "${SLOWNESS:=$(slowness)}"
 export SLOWNESS
-# Threads that wait do not spin: tests share the cores.
+# Waiting threads must not spin, because tests share the cores.
 export OMP_WAIT_POLICY=passive
 if [ "${EUID:-$(id -u)}" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -34,7 +33,7 @@ if [ "${SANITIZERS:-no}" != no ]; then
   export UBSAN_OPTIONS=print_stacktrace=1
   export LSAN_OPTIONS="print_suppressions=0:suppressions=${top_srcdir:?}/tests/sanitizers.supp"
 else
-  # Once a rank has ended badly the others are ended at once, and not a second later. The leak sanitizer has use for the second.
+  # After one rank has failed, the others are ended at once instead of after a second. The leak sanitizer needs that second.
   export OMPI_MCA_odls_base_sigkill_timeout=0
   # Ranks that poll on a busy core sleep between two polls.
   [ ! -e "${top_builddir-}/tests/nap.so" ] || export LD_PRELOAD=$top_builddir/tests/nap.so

@@ -17,8 +17,8 @@ import report
 
 class Measured(helper.Case):
     def test_drift_of_devices_and_hosts(self):
-        """drift: a change counts beyond its noise, a guaranteed rate is missed by what noise does
-        not excuse, and counters begin again"""
+        """drift: only a change beyond its noise counts, a rate below the guaranteed one is noisy
+        only if noise explains it, and counters may restart"""
 
         def row(gflops, noise=0.001, corrected=None):
             device = {"host": "a", "rank": 0, "uuid": ""}
@@ -61,8 +61,8 @@ class Measured(helper.Case):
             self.assertEqual(set(before), {("b", "x")} if moved else {(host, "x") for host in old})
 
     def test_outliers_are_on_the_bad_side(self):
-        """outliers are on the bad side, beyond five deviations and the least that counts, among
-        four hosts at least"""
+        """outliers are on the bad side, and beyond five deviations and a minimum distance, among at
+        least four hosts"""
         keys = [column[0] for column in measured.COLUMNS]
 
         def marked(key, *values):
@@ -88,7 +88,7 @@ class Measured(helper.Case):
         self.assertEqual(marked("sm_mhz", 1980, 1980, 1980, 1900), [3])
 
     def test_a_row_has_the_least_of(self):
-        """a row has the least of the devices' values, and the most of the telemetry"""
+        """a row has the worst of the devices' values, and the extremes of the telemetry"""
         ranks = [
             {"gflops": 3, "ceiling_share": 0.9, "theory": {"share": 0.8}},
             {"gflops": 2, "ceiling_share": 0.95, "theory": {"share": None}},
@@ -111,7 +111,7 @@ class Measured(helper.Case):
         self.assertEqual({empty[key] for key in empty if key != "host"}, {None})
 
     def test_shares_of_theory_and_gflops_w(self):
-        """shares of theory and GFLOPS/W stand in the table, accept.json and the page, each by its
+        """shares of theory and GFLOPS/W are in the table, accept.json and the page, at the right
         host, and low ones are marked"""
 
         def made(name, theory, efficiency):
@@ -199,7 +199,7 @@ class Measured(helper.Case):
         self.assertNotIn("GFLOPS/W  ", text)
 
     def test_metrics_escape_what_their_format_does(self):
-        """metrics escape what their format does, and leave out unknown values"""
+        """metrics escape characters as their format requires, and leave out unknown values"""
         row = dict.fromkeys(column[0] for column in measured.COLUMNS)
         row.update(
             gflops_per_watt=50, host='a"\\b', gflops=2, errors=0, outliers=[], verdict="pass"

@@ -32,7 +32,7 @@ class Plan(helper.Case):
             self.assertEqual(sorted(hosts.expand(folded)), sorted(names))
 
     def test_brackets_of_any_number_are_counted(self):
-        """brackets of any number are counted as Slurm counts them, and lists without end are
+        """brackets with any numbers are expanded as by Slurm, and lists that are too long are
         refused"""
         for text, names in (
             ("rack[1-2]n[1-2]", "rack1n1 rack1n2 rack2n1 rack2n2"),
@@ -59,7 +59,7 @@ class Plan(helper.Case):
         return a.devices and list(a.devices.values()), a.are_gpus
 
     def test_the_number_of_devices_by_each(self):
-        """the number of a host's devices, by each of Slurm's variables"""
+        """each of Slurm's variables gives the number of a host's devices"""
         pathlib.Path("scontrol").write_text("#!/bin/sh\ncat job\n")
         pathlib.Path("scontrol").chmod(0o755)
         pathlib.Path("job").touch()
@@ -85,8 +85,8 @@ class Plan(helper.Case):
         self.assertEqual(self.devices(SLURM_JOB_ID="7", SLURM_GPUS_ON_NODE="8"), ([8, 7], True))
 
     def test_how_long_it_takes(self):
-        """how long it takes: steps by stage and in waves, what remains by the pace so far, and no
-        more than the budget"""
+        """the estimated duration: steps by stage and in waves, the remaining time by the pace so
+        far, and at most the budget"""
         self.assertEqual(
             [timing.text(one) for one in (0, 99, 100, 3600, 3660, 7800)],
             ["1 s", "99 s", "2 min", "1 h", "1 h 1 min", "2 h 10 min"],
@@ -138,7 +138,7 @@ class Plan(helper.Case):
         self.assertEqual(one.remaining(), 5)
 
     def test_levels_end_in_time(self):
-        """each level ends in time, and options that are given hold"""
+        """each level ends in time, and given options are kept"""
 
         def at(level, *given):
             a = argparse.Namespace(level=level, given=dict.fromkeys(given), stages="all", seconds=9)
@@ -161,7 +161,8 @@ class Plan(helper.Case):
         self.assertEqual(none, {**none, **unset, "seconds": 9})
 
     def test_a_soak_reports_what_its_clean(self):
-        """a soak reports what its clean slices exclude together, and which work was hardest"""
+        """a soak reports the rate of errors that its clean slices exclude, and the work with the
+        most power"""
         self.replace(soaking.stages, "alone", lambda run, names: names)
         self.replace(soaking, "after_failure", lambda run, step, names: names[1:])
 
@@ -223,7 +224,7 @@ class Plan(helper.Case):
         self.assertEqual(soaking.hotter(run, 600), [])
 
     def test_a_soak_goes_on_for_the(self):
-        """a soak goes on for the time that a slice did not have"""
+        """a soak uses the time that a slice left over"""
         self.replace(soaking.stages, "alone", lambda run, names: names)
         self.replace(
             soaking,

@@ -14,7 +14,7 @@ import steps
 
 class Accepting(helper.Case):
     def test_a_device_that_the_ranks_of(self):
-        """a device that the ranks of a host share is tried once, and each of several"""
+        """a device that a host's ranks share is tested once, and each of several devices is"""
         for uuids, launched in (
             (("x", "x"), []),
             (("x", "y"), ["device-a-0", "device-a-1"]),
@@ -28,7 +28,7 @@ class Accepting(helper.Case):
             self.assertEqual(run.launched, launched)
 
     def test_waiting_for_a_late_neighbour_is(self):
-        """waiting for a late neighbour is no exchange, and the slowest rank counts"""
+        """the time of an exchange is the slowest rank's, without its wait for a late neighbour"""
         phases = "interior boundary pack d2h wait transfer h2d unpack reduce exposed".split()
         ranks = [
             {"phases": {name: scale * 2**place for place, name in enumerate(phases)}}
@@ -45,8 +45,8 @@ class Accepting(helper.Case):
         self.assertIsNone(pairs.exchange_of(None))
 
     def test_of_a_fabric_that_is_slow_under_load(self):
-        """of a fabric that is slow under load the leaf switches are named and no host, and a host
-        that is slow while the others are idle is drained"""
+        """if the fabric is slow under load, its leaf switches are named but no host; a host that is
+        slow while the others are idle is drained"""
         rates = {("a", "c"): 20, ("b", "c"): 16}  # Gbit/s while all send; the other pairs have 40
 
         def document(*failed):
@@ -91,8 +91,8 @@ class Accepting(helper.Case):
         self.assertEqual(stage({}, ("devices a host", 1))[1], [("path", "a", "b", "c", "d")])
 
     def test_a_pair_is_tried_again_alone(self):
-        """a pair is tried again alone, a host is accused by all of its partners, else the path
-        between two is"""
+        """a slow pair runs again alone; a host that is slow with all its partners is accused,
+        otherwise the path between two hosts is"""
 
         def document(seconds):
             return {
@@ -128,8 +128,8 @@ class Accepting(helper.Case):
         self.assertEqual(run.found(), [("path", "a", "b"), ("path", "a", "c")])
 
     def test_a_device_that_is_a_twentieth(self):
-        """a device that is a twentieth slower at products than its equals is slow, and one within
-        their spread is not"""
+        """a device that is 5% slower at products than its equals is slow, and one within their
+        spread is not"""
         steps = {name: {"command": "", "name": name} for name in "abcde"}
 
         def documents(starved, samples=(1, 1, 1)):
@@ -174,8 +174,8 @@ class Accepting(helper.Case):
             self.assertTrue(run.findings[0]["why"].endswith(why), run.findings)
 
     def test_products_of_tensor_cores(self):
-        """devices of CUDA multiply bf16 too, and a slow one is drained by it; one without such a
-        kernel is not judged"""
+        """CUDA's devices multiply bf16 too: a slow one is drained, and one without such a kernel is
+        not judged"""
 
         def judged(outcomes=(), options=(), backend="cuda", slow=()):
             documents = {
@@ -230,7 +230,7 @@ class Accepting(helper.Case):
         )
 
     def test_a_larger_job_accuses_devices_that(self):
-        """a larger job accuses devices that compute slowly, and leaves paths to the pairs"""
+        """a larger job accuses devices that compute slowly, and leaves paths to the stage pairs"""
         run = helper.Run()
         # The host follows from the rank, whatever name a host calls itself by.
         slow = [
@@ -247,7 +247,7 @@ class Accepting(helper.Case):
         self.assertEqual(run.findings[0]["device"], "x")
 
     def test_a_step_passes_that_ended_by(self):
-        """a step passes that ended by itself with a document that passes"""
+        """a step passes only if it ended by itself with a document that passes"""
         open("log", "w").close()
 
         def judged(code, verdict="pass", **more):
@@ -264,8 +264,8 @@ class Accepting(helper.Case):
         self.assertEqual(steps.judge(steps.STOPPED, None, "log", 9), hang)
 
     def test_the_verdict_the_gravest_finding_is(self):
-        """the verdict: the gravest finding is the exit status, evidence against one host drains it,
-        the rest runs again, and what was left out is not accepted"""
+        """the verdict: the gravest finding gives the exit status, evidence against one host drains
+        it, the others run again, and a run that left out a part is not accepted"""
 
         def judged(*findings, left_out=()):
             run = helper.Run()
@@ -307,8 +307,8 @@ class Accepting(helper.Case):
         )
 
     def test_what_every_host_fails_of_those(self):
-        """what every host fails of those that could be judged is no host's fault; what one passes,
-        or one alone fails, is"""
+        """a check that all judged hosts fail is no host's fault; a check that one host passes, or
+        only one host fails, is"""
 
         def shared(failed, passed=(), others=()):
             """Return the shared checks. `failed`: {host: checks}; `passed`: (host, check) that

@@ -169,7 +169,7 @@ class Report(Charts):
 
 class Readme(Charts):
     def test_documents(self):
-        """the README's chart is of the stored documents"""
+        """the README's chart agrees with the stored documents"""
         runs = self.recorded("h200-x8-2026-11")
         time, _ = svg.panels(str(helper.SOURCE / "doc/sample-report.svg"), "xy")
         points = titled(time.lines)

@@ -252,7 +252,7 @@ class Acceptance(Same):
                 ["required: yes", "no", "fail", why],
             ],
         )
-        # serial and W are unknown
+        # The serial number and the power are unknown.
         head, rows = page.table(["host", "rank"])
         self.assertEqual(
             head, ["host", "rank", "model", "UUID", "GFLOPS", "ceiling GB/s", "°C", "ECC corrected"]
@@ -348,7 +348,7 @@ class Acceptance(Same):
 
 class Report(Same):
     def study(self, folder, change):
-        """That of golden/documents, on hosts and devices of these names."""
+        """Return the report of golden/documents/study, with these names of hosts and devices."""
         golden = helper.SOURCE / "tests/golden/documents/study"
         (folder / "runs").mkdir(parents=True)
         for path in (one for one in golden.glob("**/*") if one.is_file()):
@@ -366,7 +366,7 @@ class Report(Same):
         return output.read_text()
 
     def test_page(self):
-        """the report agrees with the documents, of devices and folders of any name"""
+        """the report agrees with the documents, with devices and folders of any name"""
         strange = self.study(pathlib.Path(HOSTILE["FOLDER"]), hostile)
         page = self.same(self.study(pathlib.Path("FOLDER"), lambda value: value), strange)
         documents = [

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Modules that all scripts use."""
+"""Tests of the modules that all scripts use."""
 
 import os
 import re
@@ -23,8 +23,8 @@ def text(path):
 
 class Shared(helper.Case):
     def test_why_a_step_did_not_start(self):
-        """why a step did not start: the program's last error, else how a launcher's framed message
-        begins, else the last line"""
+        """the reason of a step that did not start: the program's last error, else the beginning of
+        a launcher's framed message, else the last line"""
         rule = "-" * 74
 
         def said(*lines):
@@ -49,7 +49,7 @@ class Shared(helper.Case):
         self.assertEqual(said(*framed, "bash: line 1", "bash: gone"), "bash: gone")
 
     def test_disk_full(self):
-        """a file is replaced whole: where there is no room the old one stays"""
+        """a file is replaced completely: if the disk is full, the old one stays"""
         files.write_whole("file", "old")
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, (soft, hard))
@@ -59,8 +59,8 @@ class Shared(helper.Case):
         self.assertEqual(text("file"), "old")
 
     def test_links_and_permissions(self):
-        """a script's file is replaced where links lead and keeps its permissions; what is no file
-        is written to"""
+        """a file is replaced where symbolic links lead, and keeps its permissions; other targets,
+        such as a pipe, are written to"""
         os.symlink("there", "link")
         files.write_whole("link", "one")
         self.assertTrue(os.path.islink("link"))
@@ -81,8 +81,8 @@ class Shared(helper.Case):
         self.assertEqual((text("there"), sorted(os.listdir())), ("two", ["link", "round", "there"]))
 
     def test_written_in_place(self):
-        """a script's file that cannot be replaced is overwritten, with a warning; a pipe is not
-        waited for"""
+        """a file that cannot be replaced is overwritten, with a warning; a script does not wait for
+        a pipe's reader"""
         for broken in (
             "os.fchmod = refuse",
             "os.replace = refuse",
@@ -115,7 +115,7 @@ class Shared(helper.Case):
         self.assertEqual(os.path.getsize("read"), 200000)
 
     def test_signals(self):
-        """a signal that meets a script at its draft leaves the older file, and no draft"""
+        """a signal during a script's write leaves the older file, and no draft"""
         with open("file", "w") as file:
             file.write("older")
         for nameless in (True, False):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Studies, plots and reports, function by function: which direction is slower, what is drawn."""
+"""Tests of functions for studies, plots and reports: which change is slower, and what is drawn."""
 
 import contextlib
 import io
@@ -23,8 +23,8 @@ import store
 
 class Studying(helper.Case):
     def test_a_study_is_compared_point_by(self):
-        """a study is compared point by point: noise of both, the number of points, which way, and
-        the exit status"""
+        """studies are compared point by point, by the noise of both and the number of points, with
+        the direction and an exit status"""
 
         def rows(*groups):
             return [
@@ -53,15 +53,15 @@ class Studying(helper.Case):
         self.assertEqual(verdicts([("L", quiet)], [("L", quiet)]), (["same"], 0))
         self.assertEqual(verdicts([("L", noisy)], [("L", (1.1, 1.1001, 1.0999))]), (["same"], 0))
         self.assertEqual(verdicts([("L", quiet)], [("L", noisy)]), (["same"], 0))
-        # One point alone can be certain where the same change among twenty is not.
+        # If only one point is compared, a change is certain that would not be among twenty points.
         before, after = (1.0, 1.01, 0.99), (1.035, 1.045, 1.025)
         self.assertEqual(verdicts([("L", before)], [("L", after)])[0], ["slower"])
         alike = [(str(n), (1.0, 1.02, 0.98)) for n in range(20)]
         self.assertNotIn("slower", verdicts([("L", before), *alike], [("L", after), *alike])[0])
 
     def test_noise_is_a_transport_s_own(self):
-        """noise is a transport's own; what has no repeats is not judged; and the change that would
-        be found is"""
+        """each transport has its own noise; points without repeats are not judged; the change that
+        would be found is shown"""
 
         def rows(times):
             return [
@@ -95,7 +95,7 @@ class Studying(helper.Case):
             "by p2p runs vary by 0.10% and 0.10% (before and after, taken as at least 0.2%)", text
         )
         self.assertIn("by staged runs vary by 10.0", text)
-        # Once each: a floor is no measurement.
+        # Without repeats, the assumed minimum variation is no measurement.
         once = [(1.0,)] * 3
         found, text, code = shown({"p2p": once}, {"p2p": [(1.5,)] * 3})
         self.assertEqual([entry["verdict"] for entry in found["entries"]], ["not judged"] * 3)
@@ -106,7 +106,7 @@ class Studying(helper.Case):
         found, text, code = shown({"p2p": quiet[:3]}, {"p2p": [(1.05,)] * 3})
         self.assertIn("vary by 0.10% and unknown", text)
         self.assertEqual(code, 5)
-        # The table of Student's t, and of the power of a test: nine of ten such changes are found.
+        # A table of Student's t; and of the test's power: it finds nine of ten such changes.
         for chance, freedom, value in (
             (0.05, 1, 12.7062),
             (0.05, 2, 4.3027),
@@ -133,7 +133,8 @@ class Studying(helper.Case):
         self.assertTrue(0.85 < hits / 400 < 0.95, (effect, hits))
 
     def test_recorded_noise_of_each_transport(self):
-        """p2p 2% slower is found among recorded staged runs that scatter; staged 5% is not"""
+        """p2p runs 2% slower are found although staged runs scatter; staged runs 5% slower are
+        not"""
         rows = []
         for one in self.recorded("h200-x4-2026-11/repeated").values():
             config, ranks = one["config"], len(one["ranks"])
@@ -150,8 +151,8 @@ class Studying(helper.Case):
             )
 
         def slower(transport, factor, before=rows):
-            """Points of the transport, and of others, that are slower after all of its are; the
-            noise of its runs and the changes that would be found."""
+            """Return the numbers of slower points, of the transport and of others, if all its runs
+            are slower by `factor`; and the noise and the changes that the text shows."""
             after = [dict(row) for row in before]
             for row in after:
                 row["seconds_a_sweep"] *= factor if row["transport"] == transport else 1
@@ -171,8 +172,8 @@ class Studying(helper.Case):
         self.assertEqual(slower("staged", 1.25), (36, 0, "2.53% 2.53% 13.3% 19.3% 90%"))
 
     def test_a_point_is_finished_by_a(self):
-        """a point is finished by a right run of its own, its time is the median block's, and one
-        rank is one point"""
+        """a point is finished by a correct run with its settings, its time is the median block's,
+        and one rank is one point"""
         os.mkdir("runs")
         point = {"name": "one", "kind": "run", "size": "L", "ranks": 1, "scaling": "strong"}
 
@@ -212,7 +213,7 @@ class Studying(helper.Case):
         self.assertEqual(len(plan.points_of(options)), 1 + 4)
 
     def test_a_study_that_is_not_finished(self):
-        """a study that is not finished ends as its worst point did"""
+        """an unfinished study ends with the exit status of its worst point"""
         os.mkdir("runs")
         study = {
             "points": [
@@ -234,8 +235,8 @@ class Studying(helper.Case):
         self.assertEqual(launch.verdict(".", {"points": []}), 0)
 
     def test_plots_of_several_cuts_the_fastest(self):
-        """plots: of several cuts the fastest, efficiency by ranks in strong scaling alone, what
-        passed, and the ceiling in operations"""
+        """plots take the fastest of several process grids, divide by ranks only in strong scaling,
+        leave out what failed, and convert the ceiling to operations"""
 
         def point(ranks, procs, seconds, mode="strong"):
             return {
@@ -293,7 +294,7 @@ class Studying(helper.Case):
         self.assertTrue(abs(found["rungs"][0]["ceiling"] - 340) < 1e-9)
 
     def test_a_report_has_efficiency_by_ranks(self):
-        """a report has efficiency by ranks, repeats that differ, and runs that were compared with
+        """a report shows efficiency by ranks, repeats that differ, and runs that were compared with
         nothing"""
 
         def row(ranks, time, verified="known"):

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Clean runs on a busy host: no run may accuse the host, whatever else it computes meanwhile.
+"""Clean runs on a busy host: no run may accuse the host, whatever else it computes at the same
+time.
 
 usage: busy.py RUNS   (prints TAP, with the count of each exit status)
 
-Runs alternate between CPUs and null devices by a virtual clock, one and two ranks, and himeno-gpu
-and scripts/accept, beside 0 to 6 processes that compute. A busy host passes or is to run again."""
+Runs alternate between CPUs and null devices with a virtual clock, one and two ranks, and himeno-gpu
+and scripts/accept, while 0 to 6 other processes compute. A run on a busy host must pass, or be
+inconclusive."""
 
 import collections
 import os
@@ -21,7 +23,7 @@ INNOCENT = {0: "accepted", 3: "run again"}
 
 
 def command(number, folder):
-    """The command of a run, and its name."""
+    """Return the command of a run, and its name."""
     backend, ranks = ("cpu", "null")[number % 2], 1 + number // 2 % 2
     program = program_of(f"-b {backend}")
     mpirun = os.environ.get("MPIRUN") or "mpirun"

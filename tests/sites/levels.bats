@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Levels 2 and 3 of scripts/accept on 64 hosts that this machine plays, with faults: they are named, and
-# nothing else is.
+# Levels 2 and 3 of scripts/accept on 64 simulated hosts with faults: all faults are reported, and nothing else.
 load ../cli/cluster
 
-# level LEVEL OPTION...: an acceptance of 64 hosts with one null device each and no network cards.
+# level LEVEL OPTION...: accepts 64 hosts with one null device each and without network cards.
 level() {
   mkdir sys
   HIMENO_SYSFS=$PWD/sys per_host=1 cluster "n[01-64]" --parallel 3 --limit $((300 * SLOWNESS)) --level "$1" --budget $((1800 * SLOWNESS)) "${@:2}"

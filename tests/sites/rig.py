@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plays the site of one row: a command, its faults, and its output and exit status."""
+"""Simulates the site of a row: a command and its faults, with its output and exit status."""
 
 import dataclasses
 import os
@@ -21,18 +21,18 @@ SITE = '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.2, "straggler
 
 @dataclasses.dataclass
 class Play:
-    """A command and the site on which it runs; paths are relative to the row's folder."""
+    """A command, and the site on which it runs. Paths are relative to the row's folder."""
 
     words: list
     faults: tuple = ()  # lines for fake-cluster
-    files: dict = dataclasses.field(default_factory=dict)  # contents, by name; bytes or text
+    files: dict = dataclasses.field(default_factory=dict)  # {name: contents as text or bytes}
     env: dict = dataclasses.field(default_factory=dict)  # None removes a variable
     needs: tuple = ()  # names of NEEDS
-    prepare: str = ""  # shell script that runs first
+    prepare: str = ""  # shell script that runs before the command
     limit: float = 90
 
     def on(self, prefix, **more):
-        """The same command behind those words, with other fields added."""
+        """Return the same command with the words `prefix` before it, and with other fields."""
         fields = {
             name: {**getattr(self, name), **value} if isinstance(value, dict) else value
             for name, value in more.items()
@@ -58,7 +58,7 @@ def accept(
     launcher="",
     **more,
 ):
-    """scripts/accept over hosts of fake-cluster."""
+    """Return a Play of scripts/accept on hosts of fake-cluster."""
     given = ["--hosts", hosts] if hosts else []
     given += ["--per-host", str(per_host)] if per_host else []
     launcher = launcher or f"{source}/tests/sites/fake-cluster {{list}} {{per_host}}"
@@ -98,7 +98,7 @@ def accept(
 
 
 def here(*options, **more):
-    """scripts/accept of this host alone, by mpirun itself."""
+    """Return a Play of scripts/accept on this host only, with mpirun as the launcher."""
     return accept(
         "localhost",
         *options,
@@ -108,8 +108,8 @@ def here(*options, **more):
 
 
 def job(*ranks, program="himeno-gpu", **more):
-    """An mpirun of one rank per text: NAME=VALUE for its environment, ./NAME if it is another
-    program, and options."""
+    """Return a Play of mpirun with one rank per text. A text has NAME=VALUE for its environment,
+    ./NAME for another program, and options."""
     words = [os.environ.get("MPIRUN") or "mpirun"]
     for n, text in enumerate(ranks):
         given = shlex.split(text)
@@ -121,7 +121,7 @@ def job(*ranks, program="himeno-gpu", **more):
 
 
 def shell(script, **more):
-    """A script of bash, in which $himeno, $source and $build stand."""
+    """Return a Play of a bash script, which may use $himeno, $source and $build."""
     return Play(["bash", "-c", script], **more)
 
 
@@ -129,7 +129,7 @@ def shell(script, **more):
 
 
 def mounted(play, *mounts):
-    """In a mount namespace of its own, with those shell commands done first."""
+    """Return the Play in a separate mount namespace, after these shell commands."""
     return play.on(
         ["unshare", "--mount", "sh", "-c", " && ".join([*mounts, 'exec "$@"']), "sh"],
         needs=(*play.needs, "mounts"),
@@ -147,7 +147,7 @@ GPU_FILES = {
 
 
 def with_bus(play, *gpus):
-    """On a host whose PCI bus has NVIDIA GPUs at those addresses, and no other device."""
+    """Return the Play on a host whose PCI bus has only NVIDIA GPUs, at these addresses."""
     files = {
         f"bus/{address}/{name}": f"{text}\n" for address in gpus for name, text in GPU_FILES.items()
     }
@@ -161,7 +161,7 @@ def with_bus(play, *gpus):
 
 
 def starved(play, percent):
-    """With that much of one core for all its processes."""
+    """Return the Play with this share of one core, in per cent, for all its processes."""
     script = f"""folder=/sys/fs/cgroup/cpu/sites-$$
 if [ -d /sys/fs/cgroup/cpu ]; then
   mkdir $folder && echo 100000 >$folder/cpu.cfs_period_us &&
@@ -186,14 +186,14 @@ int fchmodat(void) { errno = EPERM; return -1; }
 
 
 def without_chmod(play):
-    """As on a file system that refuses to change permissions."""
+    """Return the Play as on a file system that refuses to change permissions."""
     script = 'cc -shared -fPIC -o chmod.so chmod.c || exit 77; LD_PRELOAD=$PWD/chmod.so exec "$@"'
     return play.on(["bash", "-c", script, "bash"], files={"chmod.c": NO_CHMOD})
 
 
 def in_slurm(nodes, script, gpus="", policy=SITE, **more):
-    """A shell script under a Slurm of so many nodes of this machine: h1, h2, … Each lists
-    `gpus`."""
+    """Return a Play of a shell script under a Slurm of `nodes` nodes on this machine (h1, h2, …),
+    which list `gpus`."""
     return shell(
         f'chmod 755 .; exec "$source/tests/sites/slurm-here" slurm {nodes} bash script',
         files={"site.json": policy, "script": script},
@@ -251,7 +251,7 @@ class Ended:
     seconds: float = 0
 
     def listed(self, what):
-        """The hosts behind lines like `drain: …`; a reason may follow in parentheses."""
+        """Return the hosts in lines like `drain: …`. A reason may follow them in parentheses."""
         return ",".join(re.findall(rf"^\s*{what}: (\S+)", self.output, re.M))
 
     @property
@@ -291,7 +291,7 @@ def write(folder, play):
 
 
 def run(play):
-    """Plays it in a folder of its own."""
+    """Run the Play in a separate folder; return how it ended."""
     with tempfile.TemporaryDirectory(prefix="site-") as folder:
         write(folder, play)
         env = environment(play, folder)

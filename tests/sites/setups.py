@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Rows of the table of sites: sound ones, and faults of devices, names, surroundings, launchers and
-resources."""
+"""Rows of the table of sites: sound sites, and faults of devices, host names, environments,
+launchers and resources."""
 
 import dataclasses
 
@@ -17,7 +17,7 @@ TERM = "timeout --foreground --preserve-status -s TERM"
 class Row:
     name: str
     play: object
-    exit: object  # a status, or a set of them
+    exit: object  # an exit status, or a set of possible ones
     sick: str = ""
     drain: str = ""
     again: object = ""  # None: either
@@ -27,7 +27,7 @@ class Row:
 
 
 def slow_host(names, last, **more):
-    """The last host has a slow device, and is drained by the name that was asked for."""
+    """Return a row whose last host, with a slow device, is drained under the requested name."""
     return Row(
         f"hosts named {names}",
         accept(names, faults=[f"slow {last} 1 1.1"]),

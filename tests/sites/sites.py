@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The table of sick and sound sites.
+"""The table of sites with and without faults.
 
-Each row plays a site and states what an administrator wants: the exit status, the hosts to drain,
-the hosts to run again, and words of the report. `sick` lists what has a fault. No row accepts a
-sick site, and no row drains a host that is not sick.
+Each row simulates a site, and states what an administrator expects: the exit status, the hosts to
+drain, the hosts to run again, and words of the report. `sick` lists what has a fault. No site with
+a fault may be accepted, and no host without a fault may be drained.
 
 usage: sites.py [--all] [PATTERN]   prints TAP: the quick selection, all rows, or the rows with
                                     PATTERN in their name"""
@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [f"{source}/scripts/{folder}" for folder in ("accepting", "shared")]
 import hosts  # noqa: E402
 
-AMONG = '{"stragglers_max": 0, "device_spread_max": 0.05}'  # devices compared with each other alone
+AMONG = '{"stragglers_max": 0, "device_spread_max": 0.05}'  # compares devices only with each other
 N1_N3 = r"n1 and n3|n1,n3|n\[1,3\]"
 OTHER_VERSION = """python3 - "$himeno" <<'END'
 import subprocess, sys
@@ -32,7 +32,7 @@ chmod +x other"""
 
 
 def differ(first, second, option, common="-b null -n 5", **more):
-    """Two ranks with different options: exit 2 names the option."""
+    """Return a row of two ranks with different options: exit status 2, with the option's name."""
     return Row(
         f"different options: {first or 'none'} and {second}",
         job(f"{common} {first}", f"{common} {second}", **more),
@@ -171,7 +171,7 @@ RESULTS = [
         sick="n2",
         again="n2",
     ),
-    # The message does not distinguish this device from a failure of the suite itself.
+    # The message does not distinguish such a device from a failure of the suite itself.
     Row(
         "a device that cannot be opened",
         accept("n[1-3]", faults=["as n2 env HIMENO_NULL_FAIL=1"]),
@@ -191,7 +191,7 @@ RESULTS = [
         sick="n2",
         drain="n2",
     ),
-    # A single rank has no other to notice it: the launcher is stopped, and the reason is unknown.
+    # No other rank can report this rank's hang: its launcher is stopped without a reason.
     Row(
         "the only device of a host hangs",
         accept(
@@ -296,7 +296,7 @@ ROWS = [*SETUPS, *SPEEDS, *RESULTS, *AGREEMENT, *SIGNALS]
 
 
 def expanded(text):
-    """The hosts of a list; of what is no list of hosts the text itself."""
+    """Return the hosts of a list. If the text is not a host list, split it at commas."""
     try:
         return set(hosts.expand(text))
     except hosts.BadInput:
@@ -304,7 +304,7 @@ def expanded(text):
 
 
 def wrong(row, ended):
-    """What is not as the row says; empty if all is."""
+    """Return the differences between the row and the result."""
     exits = row.exit if isinstance(row.exit, set) else {row.exit}
     found = [] if ended.code in exits else [f"exit status {ended.code}, not of {exits}"]
     for what, wanted in (("drain", row.drain), ("run again", row.again)):
@@ -315,13 +315,13 @@ def wrong(row, ended):
         found.append("a sick site is accepted")
     if not expanded(ended.listed("drain")) <= expanded(row.sick):
         found.append("a sound host is drained")
-    output = ended.output.replace("\n      ", " ")  # lines that scripts/accept has wrapped
+    output = ended.output.replace("\n      ", " ")  # joins lines that scripts/accept has wrapped
     found += [f"does not say {text}" for text in row.says if not re.search(text, output)]
     return found + [f"says {text}" for text in row.never if re.search(text, output)]
 
 
 def tried(row):
-    """(directive or comment for TAP, what is wrong, output)"""
+    """Return (text for TAP, list of differences, output)."""
     missing = lacks(row.play)
     if missing:
         return f"SKIP lacks: {missing}", [], ""

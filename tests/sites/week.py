@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A week of the passive checks of scripts/sites/node.py on 64 played nodes, hour by hour. Faults
-come and go; what the kernel, the PCI bus, nvidia-smi and Slurm say is played, and all else is the
-script's own. Fails if a node is drained without a fault, or a fault is not named.
+"""A week of the passive checks of scripts/sites/node.py on 64 simulated nodes, hour by hour. Faults
+come and go. The kernel log, the PCI bus, nvidia-smi and Slurm are simulated; the script itself is
+not changed. Fails if a node is drained without a fault, or a fault is not reported.
 
 usage: week.py SCRIPTS FOLDER"""
 
@@ -19,7 +19,7 @@ import node  # noqa: E402
 NODES = [f"n{number:02d}" for number in range(1, 65)]
 HOURS = 7 * 24
 GPUS = ("0000:10:00.0", "0000:11:00.0")
-# (hour from which, hour until which, node, what): what is wrong, or happens then.
+# Each entry: (first hour, end, node, fault or event).
 PLAN = [
     (27, 39, "n05", "xid 79"),
     (130, 136, "n05", "xid 79"),
@@ -27,15 +27,15 @@ PLAN = [
     (80, 82, "n12", "port down"),
     (100, 120, "n40", "ecc"),
     (120, 140, "n50", "slow"),
-    (60, 70, "n61", "lost"),  # while an administrator has drained it
-    # No faults of the node.
+    (60, 70, "n61", "lost"),  # while an administrator has drained the node
+    # These events are no faults of the node.
     *((hour, hour + 1, "n20", "xid 13") for hour in range(5, HOURS, 9)),
     (50, HOURS, "n30", "new driver"),
     (33, 34, "n33", "boot"),
     (70, 94, "n60", "no answer"),
 ]
 HARMLESS = {"xid 13", "new driver", "boot", "no answer"}
-# Required parts of the reasons: all drains of the week, in their order.
+# All drains of the week in their order, with required parts of their reasons.
 DRAINS = [
     ("n09", "GPUs 1, expected 2 (GPU 0000:11:00.0 missing)"),
     ("n05", "GPU 0000:11:00: Xid 79, fallen off the bus"),
@@ -70,7 +70,7 @@ class Node:
         )
 
     def play(self, hour):
-        """What is wrong in this hour."""
+        """Apply the faults and events of this hour."""
         before, self.now = (
             self.now,
             {what for first, end, name, what in PLAN if name == self.name and first <= hour < end},
@@ -166,7 +166,7 @@ for hour in range(HOURS):
         one.play(hour)
         if hour == 58 and one.name == "n61":
             one.reason = "maintenance"
-        # The administrator undrains a node an hour after its repair.
+        # The administrator resumes a node an hour after its repair.
         if (
             one.reason not in ("", "maintenance")
             and not one.now

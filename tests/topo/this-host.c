@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints this host's topology as XML, for tests/tap: ranks that each look through all of sysfs, and
- * start OpenCL for it, take twice as long to begin. */
+/* Prints this host's topology as XML, for tests/tap. Ranks start twice as fast if they read it than
+ * if each one examines all of sysfs and starts OpenCL for it. */
 #include <hwloc.h>
 #include <stdio.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief What a function prints, as a string. */
+/** \file \brief Captures the output of a function as a string. */
 #ifndef TESTS_UNIT_CAPTURE_H
 #define TESTS_UNIT_CAPTURE_H
 
@@ -10,12 +9,12 @@
 #include "tests/unit/unit.h"
 
 struct capture {
-  FILE *stream; /**< the one that is captured */
+  FILE *stream; /**< the captured stream */
   FILE *file;   /**< where its text goes */
   int saved;    /**< its own descriptor */
 };
 
-/** \brief From here on, what is written to \a stream is kept. */
+/** \brief Captures what is written to \a stream from now on. */
 static inline struct capture capture_begin(FILE *stream)
 {
   struct capture capture = {.stream = stream, .file = tmpfile()};
@@ -26,7 +25,7 @@ static inline struct capture capture_begin(FILE *stream)
   return capture;
 }
 
-/** \brief Gives the stream back, and its text: the caller frees it. */
+/** \brief Restores the stream, and returns the captured text, which the caller frees. */
 static inline char *capture_end(struct capture *capture)
 {
   char *text = calloc(1, 65536);

@@ -11,7 +11,7 @@
 static const struct gpu_backend *backend;
 static int device_index;
 
-/** Shared by most checks: a device, two queues and two events. */
+/** A device, two queues and two events, which most checks use. */
 static struct gpu_device *device;
 static struct gpu_queue *queue, *other;
 static struct gpu_event *begin, *end;
@@ -29,7 +29,7 @@ static void expect_ok(status_t status)
   assert_int_equal(status, STATUS_OK);
 }
 
-/** The state of a check is the number of its device. */
+/** Opens the device whose number is the check's state. */
 static int open_device(void **state)
 {
   device_index = *(int *)*state;
@@ -122,7 +122,7 @@ static void copies_reach_their_bytes_and_no_others(void **state)
   test_free(back);
 }
 
-/* Copies between a box of bytes in the buffer and the same bytes packed contiguously. */
+/* Copies the box of \a r between the buffer and contiguous bytes: out if \a gather, else in. */
 static void box_copy(unsigned char *buffer, unsigned char *packed, const struct gpu_rows *r, int gather)
 {
   for (size_t layer = 0; layer < r->layers; layer++)
@@ -211,7 +211,7 @@ static void too_much_memory_is_refused_and_the_device_lives_on(void **state)
   (void)state;
   struct gpu_mem mem = {NULL, 42};
   unsigned char byte = 9, back = 0;
-  if (device->info.memory_bytes > SIZE_MAX / 2) skip(); /* 32 bits cannot ask for too much */
+  if (device->info.memory_bytes > SIZE_MAX / 2) skip(); /* 32 bits cannot request too much */
   expect_failure(gpu_alloc(device, device->info.memory_bytes * 2, &mem), STATUS_ENVIRONMENT);
   assert_null(mem.handle);
   assert_int_equal(mem.bytes, 42);
@@ -232,7 +232,7 @@ static void all_allocations_together_fit_into_the_memory(void **state)
   status_t status = STATUS_OK;
   int n = 0;
   if (backend == &gpu_backend_null)
-    skip(); /* its memory is the C library's, and the sanitizer fills all of it */
+    skip(); /* the C library allocates it, and the sanitizer would fill all of it */
   if (bytes > largest) bytes = largest;
   for (; n < MOST && (status = gpu_alloc(device, bytes, &mem[n])) == STATUS_OK; n++) continue;
   expect_failure(status, STATUS_ENVIRONMENT);
@@ -383,7 +383,7 @@ static void elapsed_is_the_time_between_the_events(void **state)
   double wall = now() - start;
   expect_ok(gpu_elapsed(begin, end, &seconds));
   expect_ok(gpu_elapsed(begin, begin, &none));
-  assert_true(seconds > 64 * MIB / 20e12); /* no memory writes 20 TB/s */
+  assert_true(seconds > 64 * MIB / 20e12); /* no memory is faster than 20 TB/s */
   assert_true(seconds <= wall + 1e-4);
   assert_true(none == 0);
 
@@ -459,7 +459,7 @@ static const struct CMUnitTest checks[] = {
     CHECK(nothing_can_be_destroyed_and_closed),
 };
 
-/** The checks for one device after the other. */
+/** Adds the checks of each device, one device after the other. */
 static void list_checks(struct CMUnitTest *tests, int *numbers, int n_devices)
 {
   enum { CHECKS = sizeof checks / sizeof *checks };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Checks of the contract of gpu/gpu.h, the same for every backend. */
+/** \file \brief Checks of the contract of gpu/gpu.h, which are the same for every backend. */
 #ifndef TESTS_UNIT_CONTRACT_H
 #define TESTS_UNIT_CONTRACT_H
 
@@ -13,7 +12,7 @@
  * Returns what `main` returns: the number of failed cases, or TEST_SKIPPED without a device. */
 int contract_run(const struct gpu_backend *backend, const struct CMUnitTest *more, size_t n);
 
-/** \brief Asserts that a call failed as expected, that it said why, and forgets the message. */
+/** \brief Asserts that a call failed as expected and with a message, and drops the message. */
 void expect_failure(status_t got, status_t expected);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A library with NVML's functions for tests: devices 0000:10:00.0, 0000:11:00.0, … with the values
- * in FAKE_NVML, in words such as "throttle=64 clock@2=1305 width@3=8": a value for all devices, or
- * after @ for the one of that number. A word followed by "-late" counts once the device has
- * reported its temperature LATE times, as in "celsius-late@1=90". Functions that FAKE_NVML_LACKS
- * names are missing for the caller, as in an old driver: they answer "not supported". */
+/* A library with NVML's functions for tests. Its devices are 0000:10:00.0, 0000:11:00.0, … Their
+ * values are in FAKE_NVML, as words like "throttle=64 clock@2=1305 width@3=8": a value for all
+ * devices or, after @, for the device of that number. A word with the suffix "-late" counts after
+ * the device has reported its temperature LATE times, as in "celsius-late@1=90". Functions listed
+ * in FAKE_NVML_LACKS return "not supported", as an old driver does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@
 
 typedef void *device_t;
 
-static char places[DEVICES]; /* how often each told its temperature, up to LATE */
-static device_t watched;     /* whose events are waited for */
+static char places[DEVICES]; /* times that each device has reported its temperature, up to LATE */
+static device_t watched;     /* the device whose events are polled */
 
 static double given_now(const char *word, device_t device, double missing)
 {
@@ -151,7 +151,7 @@ int nvmlDeviceGetRetiredPages(device_t device, int cause, unsigned *count, unsig
   return answer(cause == 0 ? "pages" : "pages_double", device, 0, count);
 }
 
-/* Told only where a word says so: the time of a simulated device has nothing to do with them. */
+/* Reported only if FAKE_NVML has the word: simulated times do not depend on widths or clocks. */
 #define WIDTH(function, word)                                                                                \
   int function(device_t device, unsigned *value);                                                            \
   int function(device_t device, unsigned *value)                                                             \
@@ -168,7 +168,7 @@ int nvmlDeviceGetMigMode(device_t device, unsigned *current, unsigned *pending)
   return answer("mig", device, 0, current);
 }
 
-/* joules=X: what the counter shows; energy=WATTS: it counts so many, in steps of 20 ms. */
+/* joules=X: value of the energy counter; energy=WATTS: its rate, in steps of 20 ms. */
 int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *millijoules);
 int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *millijoules)
 {
@@ -192,8 +192,8 @@ int nvmlDeviceGetNvLinkErrorCounter(device_t device, unsigned link, int counter,
   return outcome;
 }
 
-/* nvlink=KIB, pcie=BYTES: what the counters show; nvlink_each, pcie_each: how much they go on at
- * each look, PCIe's up to 4 GiB. */
+/* nvlink=KIB, pcie=BYTES: values of the counters. nvlink_each, pcie_each: their rise per read.
+ * PCIe's wraps at 4 GiB. */
 struct field {
   unsigned id, scope;
   long long timestamp, latency;
@@ -217,8 +217,8 @@ int nvmlDeviceGetFieldValues(device_t device, int n, struct field *fields)
   return SUCCESS;
 }
 
-/* holder=PID: a process that holds holder_mib of memory, and so does this one; memory_mib: all of
- * it. */
+/* holder=PID: a process that, besides this one, uses holder_mib of memory. memory_mib: the whole
+ * memory. */
 struct process {
   unsigned id;
   unsigned long long bytes;
@@ -245,7 +245,7 @@ int nvmlDeviceGetMemoryInfo(device_t device, unsigned long long memory[3])
   return SUCCESS;
 }
 
-/* Events: one Xid of the number that xid says, once it says another one. */
+/* An Xid event occurs whenever the value of the word xid has changed; its number is the value. */
 struct event {
   device_t device;
   unsigned long long type, data;

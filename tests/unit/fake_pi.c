@@ -10,7 +10,7 @@
 #include "gpu/qpu/system.h"
 
 #define MEMORY_BYTES ((size_t)256 << 20)
-#define BUS_BASE     0xc1000000u /* as bus addresses look: an alias, and where the memory lies */
+#define BUS_BASE     0xc1000000u /* an alias as in bus addresses, and the memory's offset */
 #define PAGE         4096u
 #define JOBS_MAX     12
 #define PIECES       128
@@ -155,7 +155,7 @@ static uint32_t firmware_enable(uint32_t on)
   return 0;
 }
 
-/* As the wiki has it: size, code, then tags until one is 0. Exactly one here. */
+/* A property call has a size, a code, tags and 0, as the firmware's wiki has it. Here: one tag. */
 static int property_call(uint32_t *words)
 {
   uint32_t *values = words + 5, tag = words[2];

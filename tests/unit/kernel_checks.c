@@ -16,7 +16,7 @@ static const struct known {
   int64_t extent[3];
   int sweeps;
   double gosa;
-  uint64_t checksum, toward_zero; /* rounded to nearest, and as a QPU rounds */
+  uint64_t checksum, toward_zero; /* with rounding to nearest, and toward zero as on a QPU */
 } known_values[] = {
     {HIMENO_STANDARD, {32, 32, 64}, 1, 6.713711034051e-03, 0x4b4008a2742991bf, 0x0050479c1c58df9a},
     {HIMENO_STANDARD, {32, 32, 64}, 3, 6.229796414519e-03, 0x9d9fcfa656c9df8f, 0xffb3e0ab856cdf7c},
@@ -30,7 +30,7 @@ static const struct known {
     {HIMENO_DENSE, {24, 37, 53}, 3, 1.191054986548e+02, 0x6f50b4b4384ea348, 0x016b5477a188f0a9},
 };
 
-/** The initial value at global (i, j, k), as the design defines it: rounded to nearest. */
+/** Returns the initial value at global (i, j, k) by its definition, rounded to nearest. */
 static float rounded_initial(const int64_t extent[3], enum himeno_array array, enum himeno_data data,
                              int64_t i, int64_t j, int64_t k)
 {
@@ -56,8 +56,8 @@ static float initial(const int64_t extent[3], enum himeno_array array, enum hime
   return value;
 }
 
-/** One term after the other, each stored, so that nothing can be contracted: the new value at (i,
- * j, k). */
+/** Returns the new value at (i, j, k). Each term is stored, so that the compiler cannot contract
+ * operations. */
 static float expected_point(const int64_t extent[3], enum himeno_data data, int64_t i, int64_t j, int64_t k,
                             double *gosa)
 {
@@ -94,8 +94,8 @@ static float expected_point(const int64_t extent[3], enum himeno_data data, int6
 #undef CROSS
 }
 
-/** p[1] holds the new values inside the box and everywhere else what it held before (NULL: poison),
- * and the slot the box's gosa. */
+/** Asserts that p[1] has the new values inside the box and its earlier values (\a before; NULL:
+ * poison) elsewhere, and that the slot has the box's gosa. */
 static void assert_swept_over(struct rig *rig, enum himeno_data data, const struct box *box, int slot,
                               const uint32_t *before)
 {
@@ -120,7 +120,7 @@ static void assert_swept_over(struct rig *rig, enum himeno_data data, const stru
   rig_assert_close(rig, rig_gosa_of(rig, slot), gosa);
 }
 
-/** The same where p[1] was poison. */
+/** Asserts the same if p[1] was poison before. */
 static void assert_swept(struct rig *rig, enum himeno_data data, const struct box *box, int slot)
 {
   assert_swept_over(rig, data, box, slot, NULL);
@@ -159,8 +159,8 @@ static void check_small_grids(void **state)
     }
 }
 
-/** Slabs, columns and bricks with every kind of edge along k, one after the other in the same
- * field. */
+/** Sweeps slabs, columns and bricks with every kind of edge along k, one after the other in the
+ * same field. */
 static void check_boxes(void **state)
 {
   static const struct box boxes[] = {
@@ -181,8 +181,8 @@ static void check_boxes(void **state)
   rig_close(&rig);
 }
 
-/** Behind the ends of the box's rows p[1] holds what p[0] does, which may be written again;
- * everywhere else poison, which may not. */
+/** Beyond the ends of the box's rows, p[1] equals p[0], so kernels may write these points again.
+ * Elsewhere it is poison, which must stay. */
 static void check_ends(void **state)
 {
   static const struct box boxes[] = {{{1, 1, 1}, {9, 12, 99}},  {{3, 2, 1}, {5, 9, 99}},
@@ -208,7 +208,7 @@ static void check_ends(void **state)
   rig_close(&rig);
 }
 
-/** Cut as the solver cuts it, a sweep's pieces add up to the whole: same bits, same gosa. */
+/** The pieces into which the solver cuts a sweep must give the whole's bits and gosa. */
 static void check_pieces(void **state)
 {
   static const struct box pieces[] = {
@@ -240,8 +240,8 @@ static void assert_filled(struct rig *rig, struct gpu_mem mem, enum himeno_array
   free(bits);
 }
 
-/** Every rank fills its part of the global grid, layers around it included, and its checksum is its
- * share. */
+/** Every rank fills its part of the global grid, including the halo. The ranks' checksums must add
+ * up to the grid's. */
 static void check_parts(void **state)
 {
   static const int64_t extent[3] = {9, 12, 40};
@@ -267,7 +267,7 @@ static void check_parts(void **state)
   }
 }
 
-/** The ceiling reads all thirteen arrays and writes all of the fourteenth, padding included. */
+/** The ceiling reads thirteen arrays, and writes a fourteenth, all of them with their padding. */
 static void check_ceiling(void **state)
 {
   struct rig rig;
@@ -289,8 +289,8 @@ static void check_ceiling(void **state)
   rig_close(&rig);
 }
 
-/** The box's new values, time after time, wherever that was; a stuck multiprocessor's with the bit
- * turned. */
+/** repeat() must give the box's new values each time, on any multiprocessor. On a stuck one, a bit
+ * of them is flipped. */
 static void check_repeat(void **state)
 {
   enum { TIMES = 300, POINTS = 2 * 3 * 70 };
@@ -319,8 +319,8 @@ static void check_repeat(void **state)
   rig_close(&rig);
 }
 
-/* Which kernels a check is for: those that take single sweeps, parts of a grid, several sweeps,
- * several single ones at once. */
+/* The kind of calls that a check needs: single sweeps, parts of a grid, several sweeps per pass, or
+ * several single sweeps in one call. */
 enum { SINGLE = 1, PARTS = 2, SEVERAL = 4, AT_ONCE = 8 };
 
 static const struct {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Checks of the contract of himeno/kernels/kernels.h, the same for the kernels of every
+/** \file \brief Checks of the contract of himeno/kernels/kernels.h, which are the same for every
  * backend. */
 #ifndef TESTS_UNIT_KERNEL_CHECKS_H
 #define TESTS_UNIT_KERNEL_CHECKS_H
@@ -10,13 +9,13 @@
 
 #define TEST_SKIPPED 77
 
-/** The setting by which a call does several single sweeps at once, where the device can do that. */
+/** The setting with which a call does several single sweeps, if the device can do that. */
 #define SETTING_AT_ONCE "HIMENO_OPENCL_PERSISTENT"
 
-/** One way to run a kernel. */
+/** A kernel, and a setting with which to run it. */
 struct kernel_subject {
   const char *backend, *kernel;
-  const char *setting, *value; /**< environment that forces the way, NULL for none */
+  const char *setting, *value; /**< environment variable to set, or NULL */
 };
 
 /** \brief Runs all checks on each subject, as one group. Returns what `main` returns: the number of

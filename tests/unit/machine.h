@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Times of the ranks' blocks on a machine of equal devices and links, but for noise and
- * planted faults: what is planted lies below every detector. */
+/** \file \brief Times of blocks on a simulated machine with equal devices and links, except for
+ * noise and planted faults. The faults are below the code that detects them. */
 #ifndef TESTS_UNIT_MACHINE_H
 #define TESTS_UNIT_MACHINE_H
 
@@ -13,20 +12,20 @@
 #include "judge/straggler.h"
 
 #define MACHINE_RANKS_MAX        512
-#define MACHINE_BYTES_PER_SECOND 2e10 /* of a device's memory, and of a link */
+#define MACHINE_BYTES_PER_SECOND 2e10 /* bandwidth of a device's memory, and of a link */
 #define MACHINE_MESSAGE_SECONDS  1e-6
-#define MACHINE_CEILING_SHARE    0.98 /* of the ceiling that a sweep reaches */
+#define MACHINE_CEILING_SHARE    0.98 /* share of the ceiling that a sweep reaches */
 #define MACHINE_NOISE            0.003
 
 struct machine {
   uint64_t seed;
-  double device[MACHINE_RANKS_MAX]; /**< times slower; 0 for not at all */
-  int a, b;                         /**< the ends of a slow link */
+  double device[MACHINE_RANKS_MAX]; /**< factor by which each device is slower; 0 counts as 1 */
+  int a, b;                         /**< the ranks at the ends of a slow link */
   double link;                      /**< times slower */
 };
 
-/** \brief Of a rank's block or a part of it: nearly normal with mean 1, twelve uniform numbers
- * summed. The parts are independent. */
+/** \brief Returns the noise of a part of a rank's block: nearly normal with mean 1, from a sum of
+ * twelve uniform numbers. Parts are independent. */
 static inline double machine_noise(uint64_t seed, int rank, long number, int part, double deviation)
 {
   double sum = -6;
@@ -41,7 +40,7 @@ static inline double machine_device(const struct machine *machine, int rank)
   return machine->device[rank] > 0 ? machine->device[rank] : 1;
 }
 
-/** \brief Seconds of a message of so many \a bytes. */
+/** \brief Returns the seconds of a message of \a bytes from rank \a a to rank \a b. */
 static inline double machine_message(const struct machine *machine, int a, int b, double bytes)
 {
   const int is_slow = (a == machine->a && b == machine->b) || (a == machine->b && b == machine->a);
@@ -49,7 +48,7 @@ static inline double machine_message(const struct machine *machine, int a, int b
          (is_slow && machine->link > 0 ? machine->link : 1);
 }
 
-/** \brief Seconds per sweep of a rank's block. */
+/** \brief Returns the seconds per sweep of a rank's block: compute and exchange. */
 static inline struct judge_block machine_block(const struct machine *machine, int rank, long number,
                                                double points, const struct halo_plan *plan)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Real numbers that are about as expected. */
+/** \file \brief Comparison of real numbers with a tolerance. */
 #ifndef TESTS_UNIT_NEAR_H
 #define TESTS_UNIT_NEAR_H
 
@@ -8,7 +7,7 @@
 
 #include <math.h>
 
-/** \brief Fails unless \a value is within \a share of \a truth. */
+/** \brief Fails unless \a value differs from \a truth by at most \a share of it. */
 static inline void assert_near(double value, double truth, double share)
 {
   if (!(fabs(value / truth - 1) <= share)) fail_msg("%g is not within %g%% of %g", value, 100 * share, truth);

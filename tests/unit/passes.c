@@ -5,11 +5,11 @@
 
 #define SWEEPS_MAX 8
 
-/* Results of single sweeps of the plain loop. */
+/* Results after each single sweep of the plain loop. */
 struct expected {
   uint64_t checksum[SWEEPS_MAX + 1];
   double gosa[SWEEPS_MAX + 1];
-  uint32_t *field; /* after the last sweep, which the caller frees */
+  uint32_t *field; /* after the last sweep; the caller frees it */
 };
 
 static void expected_find(struct expected *e, const int64_t extent[3], enum himeno_data data, int sweeps)
@@ -36,8 +36,8 @@ static int is_at_once(const struct kernel_subject *subject)
   return subject->setting && !strcmp(subject->setting, SETTING_AT_ONCE);
 }
 
-/* Sweeps of one pass: a resident kernel takes any number, and so does one of single sweeps at once,
- * if it is odd. */
+/* Returns the sweeps of one pass. Resident kernels take any number, and several single sweeps per
+ * call any odd number. */
 static int sweeps_of(const struct kernel_subject *subject)
 {
   return kernel_of(subject)->resident || is_at_once(subject) ? 3 : kernel_of(subject)->sweeps;

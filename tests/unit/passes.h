@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Checks of kernels that do several sweeps in a pass. The state is a struct
+/** \file \brief Checks of kernels with several sweeps per pass. The state is a struct
  * kernel_subject. */
 #ifndef TESTS_UNIT_PASSES_H
 #define TESTS_UNIT_PASSES_H
 
-/** \brief Two passes over whole grids, smaller than any tile and such that suit none: field and
- * gosa of every sweep. */
+/** \brief Runs two passes over whole grids, some smaller than any tile, others that suit no tile;
+ * checks the field after each pass, and the gosa of every sweep. */
 void check_passes(void **state);
 
-/** \brief The same where a call does several single sweeps; skipped where none does. */
+/** \brief Checks the same for calls of several single sweeps; skipped without such calls. */
 void check_at_once(void **state);
 
-/** \brief A pass cut into boxes gives the same field and gosa. */
+/** \brief A pass cut into boxes must give the same field and gosa as a whole one. */
 void check_pass_pieces(void **state);
 
-/** \brief A pass over a box writes the box's points and no other. */
+/** \brief A pass over a box must write the box's points, and no others. */
 void check_pass_boxes(void **state);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A made-up machine of which all is known, and studies of it. */
+/* A simulated machine with known parameters, and studies of it. */
 #ifndef TESTS_UNIT_PREDICT_MACHINE_H
 #define TESTS_UNIT_PREDICT_MACHINE_H
 
@@ -29,19 +29,19 @@ static inline double normal(void)
 }
 
 struct machine {
-  double cache_points, cache_gain; /* points that cost less, and by how much each */
+  double cache_points, cache_gain; /* up to so many points, each costs less, by this */
   double noise;
-  int overlap, at_once; /* at_once: all messages and all slabs in one launch */
-  /* share of a byte's time, of two that send as much, that all bytes of the host cost */
+  int overlap, at_once; /* at_once: one launch for all messages and slabs */
+  /* share of the time per byte that depends on the bytes of the whole host */
   double host_share;
-  int sockets; /* ranks fill them evenly and take 0.4 of a memory each; 0: devices of their own */
-  double tile; /* points of a tile: of those that the last one of a row lacks each costs IDLE */
-  int told;    /* runs name their tiles and a device whose multiprocessors are known */
+  int sockets; /* memories, shared evenly; a rank uses 0.4 of one; 0: a device per rank */
+  double tile; /* points of a tile along a row; each point that the last tile lacks costs IDLE */
+  int told;    /* 1: runs name their tiles, and a device with a known number of multiprocessors */
 };
 
 static const struct machine plain = {.noise = 0.01, .overlap = 1};
 
-/* Written down a second time, not taken from the model. Halos go along i only. */
+/* Computes a run's time independently of the model. Halos go along i only. */
 static inline void machine_time(const struct machine *m, const struct geometry *g, struct study_run *run)
 {
   double neighbours = g->ranks == 1 ? 0 : g->ranks == 2 ? 1 : 2;
@@ -51,7 +51,7 @@ static inline void machine_time(const struct machine *m, const struct geometry *
   double interior = PASS + POINT * owned -
                     (m->cache_points > 0 ? m->cache_gain * owned * exp(-owned / m->cache_points) : 0) +
                     IDLE * idle * owned / row;
-  if (run->sharers > 1) /* of four on a memory 1.6 of it is asked for */
+  if (run->sharers > 1) /* four ranks request 1.6 times a memory's bandwidth */
     interior = PASS + (interior - PASS) * pow((1 + pow(0.4 * run->sharers, 4)) / 1.0256, 0.25);
   double messages = m->at_once ? (m->overlap ? SLAB : 0) : neighbours * NEIGHBOUR;
   double all = 2 * (g->ranks - 1); /* messages of the host */
@@ -102,7 +102,7 @@ static inline void study_add(const struct machine *m, size_t size, int ranks, st
     study->runs[study->n++] = run_of(m, sizes[size].name, sizes[size].extent, ranks, weak);
 }
 
-/* Each size on one to \a most ranks. */
+/* Makes a study of each size on 1, 2, 4, … up to \a most ranks. */
 static inline struct study study_make(const struct machine *m, int most)
 {
   struct study study = {.runs = calloc(64, sizeof *study.runs)};
@@ -112,7 +112,7 @@ static inline struct study study_make(const struct machine *m, int most)
   return study;
 }
 
-/* comm-gpu has them a little wrong. */
+/* Makes comm-gpu's figures, which are slightly wrong. */
 static inline struct study_paths paths_make(void)
 {
   static const char *const names[] = {"staged", "p2p"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief What one lane of the QPU computes, in integers: written apart from the emulator. */
+/** \file \brief A model of what one lane of the QPU computes, in integers, written independently of
+ * the emulator. */
 #ifndef TESTS_UNIT_QPU_MODEL_H
 #define TESTS_UNIT_QPU_MODEL_H
 
@@ -125,8 +125,8 @@ static inline uint32_t model_mul(int op, uint32_t a, uint32_t b)
   return model_bytes(op, a, b);
 }
 
-/* Random bits, numbers near each other, special values: whatever a carry, a cancellation or an
- * overflow takes. */
+/* Returns random bits, numbers near each other, or special values, to cause carries, cancellation
+ * and overflow. */
 static inline uint32_t interesting(uint64_t *seed)
 {
   static const uint32_t special[] = {

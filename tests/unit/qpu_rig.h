@@ -14,11 +14,11 @@
 struct qpu_rig {
   struct qpu_emu *emu;
   uint32_t code, uniforms_at, in_at, out_at;
-  uint32_t *uniforms, *in, *out; /**< RIG_WORDS each; uniforms start with in_at and out_at */
+  uint32_t *uniforms, *in, *out; /**< RIG_WORDS words each; uniforms begin with in_at, out_at */
 };
 
-/** \brief Opens an emulator (NULL: the defaults, with one QPU) with \a text as its program, whose
- * hazards the assembler lets through when it is \a unchecked. */
+/** \brief Opens an emulator with the program \a text. \a config NULL: the defaults, with one QPU.
+ * With \a unchecked, the assembler accepts hazards. */
 static inline struct qpu_rig rig_open_checked(const struct qpu_emu_config *config, const char *text,
                                               int unchecked)
 {
@@ -45,7 +45,7 @@ static inline struct qpu_rig rig_open(const struct qpu_emu_config *config, const
   return rig_open_checked(config, text, 0);
 }
 
-/** \brief Runs \a n programs of the same code and uniforms. */
+/** \brief Runs \a n programs with the same code and uniforms. */
 static inline status_t rig_try(struct qpu_rig *rig, size_t n)
 {
   struct qpu_job jobs[QPU_EMU_MAX_QPUS * 2];
@@ -62,7 +62,7 @@ static inline void rig_run(struct qpu_rig *rig, size_t n)
   log_hold(0);
 }
 
-/** \brief A run that must fail so, with \a message as part of what is logged. */
+/** \brief The run must fail with the status \a expected, and log \a message. */
 static inline void rig_must_fail(struct qpu_rig *rig, size_t n, status_t expected, const char *message)
 {
   log_hold(1);
@@ -80,8 +80,8 @@ static inline void rig_close(struct qpu_rig *rig)
   qpu_emu_destroy(rig->emu);
 }
 
-/** Reads the addresses into ra30 and ra31, the first vectors of `in` into r0 and r1, and sets up
- * VPM writes. */
+/** Reads the addresses into ra30 and ra31, the first two vectors of `in` into r0 and r1, and sets
+ * up VPM writes. */
 #define RIG_BEGIN                                                                                            \
   "mov ra30, unif\nmov ra31, unif\nshl r3, elem_num, 2\nldi r2, 64\n"                                        \
   "add r3, r3, ra30\nmov t0s, r3\nadd r3, r3, r2\nmov t0s, r3\nnop; ldtmu0\nmov r0, r4; ldtmu0\nmov r1, "    \

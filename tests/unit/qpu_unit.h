@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief What the tests of the QPU's assembler and emulator share. */
+/** \file \brief Functions that tests of the QPU's assembler and emulator share. */
 #ifndef TESTS_UNIT_QPU_UNIT_H
 #define TESTS_UNIT_QPU_UNIT_H
 
@@ -10,14 +9,14 @@
 #include "base/log.h"
 #include "gpu/qpu/asm/asm.h"
 
-/** \brief Random 64 bits, the same ones in every run. */
+/** \brief Returns 64 random bits, which are the same in every run. */
 static inline uint64_t qpu_random(uint64_t *seed)
 {
   *seed += 1;
   return hash_mix(*seed);
 }
 
-/** \brief Assembles a text that must be right; the caller frees the program. */
+/** \brief Assembles a correct text; the caller frees the program. */
 static inline struct qpu_program qpu_must_assemble(const char *text, int unchecked)
 {
   struct qpu_program program = {0};
@@ -29,7 +28,7 @@ static inline struct qpu_program qpu_must_assemble(const char *text, int uncheck
   return program;
 }
 
-/** \brief A text that must be refused with \a message as part of what is logged. */
+/** \brief The assembler must refuse the text, and log \a message. */
 static inline void qpu_must_refuse(const char *text, const char *message)
 {
   struct qpu_program program = {0};

@@ -6,7 +6,7 @@
 #include "base/log.h"
 
 #define TOLERANCE 1e-9 /* of gosa, relative */
-#define SINGLE    1e-3 /* the same where it is summed in single precision */
+#define SINGLE    1e-3 /* the same tolerance if gosa is summed in single precision */
 
 void rig_expect_ok(status_t status)
 {
@@ -14,8 +14,8 @@ void rig_expect_ok(status_t status)
   assert_int_equal(status, STATUS_OK);
 }
 
-/* Stays open from test to test of a subject: a driver may take a second to build its programs
- * again. */
+/* The device stays open for all tests of a subject, because a driver may need a second to build its
+ * programs. */
 static struct {
   const struct kernel_subject *subject;
   struct gpu_device *device;

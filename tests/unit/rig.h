@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief A kernel on a device, for tests: every function ends the test where something fails. */
+/** \file \brief A kernel on a device, for tests. A function that fails ends the test. */
 #ifndef TESTS_UNIT_RIG_H
 #define TESTS_UNIT_RIG_H
 
 #include "tests/unit/kernel_checks.h"
 
 #define RIG_SLOTS  8
-#define RIG_POISON 0x7fc0dead /**< a NaN that no kernel makes */
+#define RIG_POISON 0x7fc0dead /**< bits of a NaN that no kernel computes */
 
-/** A device with the fields of one rank's part of a grid. */
+/** A device with the fields of one rank's part of the grid. */
 struct rig {
   const struct himeno_kernel_set *set;
   struct gpu_device *device;
@@ -23,18 +22,18 @@ struct rig {
 
 void rig_expect_ok(status_t status);
 
-/** \brief Opens the part of \a rank, with fields of no particular value; and the whole grid,
- * filled. */
+/** \brief rig_open opens the part of \a rank, with undefined fields; rig_open_whole opens the whole
+ * grid, filled. */
 void rig_open(struct rig *rig, const struct kernel_subject *subject, const int64_t extent[3],
               const int procs[3], int rank);
 void rig_open_whole(struct rig *rig, const struct kernel_subject *subject, const int64_t extent[3],
                     enum himeno_data data);
 void rig_close(struct rig *rig);
 
-/** \brief After the last rig: closes the device that they shared. */
+/** \brief Closes the device that the rigs shared. Call it after the last rig. */
 void rig_end(void);
 
-/** \brief One pass from p[source]: of one sweep, or of the kernel's or the rig's number of
+/** \brief Runs a pass from p[source]. rig_sweep: one sweep, or the kernel's number; rig_pass: \a
  * sweeps. */
 void rig_sweep(struct rig *rig, const struct box *box, int source, int slot);
 void rig_pass(struct rig *rig, const struct box *box, int sweeps, int source, int slot);
@@ -42,7 +41,7 @@ void rig_pass(struct rig *rig, const struct box *box, int sweeps, int source, in
 double rig_gosa_of(struct rig *rig, int slot);
 uint64_t rig_checksum_of(struct rig *rig, int which);
 
-/** \brief A copy of an array, padding included, which the caller frees. */
+/** \brief Returns a copy of an array with its padding, which the caller frees. */
 uint32_t *rig_bits_of(struct rig *rig, struct gpu_mem mem);
 void rig_poison(struct rig *rig, struct gpu_mem mem);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Documents of runs, and what is judged of them. */
+/** \file \brief Makes documents of runs, and judges them. */
 #ifndef TESTS_UNIT_RUN_DOCUMENT_H
 #define TESTS_UNIT_RUN_DOCUMENT_H
 
@@ -32,7 +31,7 @@ static UNUSED void put(json_t *at, const char *path, json_t *value)
   }
 }
 
-/** \brief The same in the row of \a rank, or of all ranks if that is −1. */
+/** \brief Sets the value in the row of \a rank, or in all rows if \a rank is −1. */
 static UNUSED void put_rank(json_t *document, int rank, const char *path, json_t *value)
 {
   json_t *ranks = json_object_get(document, "ranks"), *row;
@@ -41,8 +40,8 @@ static UNUSED void put_rank(json_t *document, int rank, const char *path, json_t
   json_decref(value);
 }
 
-/** \brief Devices of 1 GFLOPS, 1.02 the first and 0.95 the last, whose ceiling is 1; the run makes
- * 3.6. Its blocks took \a samples; in the series they are equal. */
+/** \brief Returns a run of 3.6 GFLOPS. Its devices have 1, the first 1.02 and the last 0.95, of a
+ * ceiling of 1. Blocks took \a samples; in the series they are equal. */
 static UNUSED json_t *whole_run(const double *samples, int n, int ranks)
 {
   json_t *document = json_pack("{ss, s{}, s{ss, sf, s[]}, s[], s[]}", "program", "himeno-gpu", "config",
@@ -88,7 +87,7 @@ static UNUSED json_t *run_with_pairs(void)
   return run;
 }
 
-/** A path of a rank to another one. */
+/** Time and rate of a rank's path to another rank. */
 struct exchange {
   double seconds, gbps;
 };
@@ -108,7 +107,7 @@ static UNUSED struct judge_run viewed(const json_t *document)
   return run;
 }
 
-/** \brief The checks of a policy; the last one is returned. */
+/** \brief Applies a policy's checks, sets *all to them unless NULL, and returns the last one. */
 static UNUSED struct check run_checked(struct judge_run *run, const char *policy, struct checks *all)
 {
   static struct policy read;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Policies and references come from people: whatever is no such thing is refused with a line that
- * says why. */
+/* People write policies and references: any other text must be refused, with a line that says
+ * why. */
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -96,7 +96,7 @@ static void the_built_in_policies_are_policies(void **state)
   assert_true(limit(&p, "theory_share_min") == 0.75 && limit(&p, "unknown_fails") < 0);
   assert_int_equal(policy_read("h100", &p), STATUS_OK);
   assert_true(limit(&p, "theory_share_min") == 0.85 && limit(&p, "unknown_fails") == 1);
-  assert_true(limit(&p, "device_gflops_min") < 0); /* of five devices no limit is made */
+  assert_true(limit(&p, "device_gflops_min") < 0); /* no limit is derived from only five devices */
   assert_int_equal(policy_read("h200", &p), STATUS_OK);
   assert_true(limit(&p, "device_gflops_min") > 2000 && limit(&p, "unknown_fails") == 1);
 }
@@ -264,7 +264,7 @@ static struct check compared_with(const struct reference *reference, const doubl
   return check;
 }
 
-/* Against an earlier one that it is \a rate times as fast as, of noise \a then. */
+/* Compares a run with an earlier one of the noise \a then; the run is \a rate times as fast. */
 static struct check compared(double rate, double then, const double *samples, int n)
 {
   const struct reference reference = {.gflops = 1 / rate, .noise = then};
@@ -312,7 +312,7 @@ static void one_block_of_a_comparison_accuses_nobody(void **state)
   (void)state;
   outcome_is(compared(0.5, 0, interrupted, 12), CHECK_PASS, 0.99); /* mean: twice the median */
   outcome_is(compared(0.5, 0, interrupted + 8, 4), CHECK_NOISY, 0);
-  const struct reference then = {.gflops = 0.5, .tail = 1}; /* the earlier run's was too */
+  const struct reference then = {.gflops = 0.5, .tail = 1}; /* its tail slowed that run, too */
   assert_true(fabs(compared_with(&then, steady, 5).value - 1) < 1e-9);
   outcome_is(compared(0.5, 0, steady, 2), CHECK_UNKNOWN, 0.99);
   outcome_is(compared(0.5, 0, steady, 3), CHECK_FAIL, 0.99);
@@ -329,7 +329,7 @@ static void warnings_of_ranks_have_no_more_lines_than_the_table(void **state)
   ranks_print_sharing(rows, sizeof *rows, 128, out);
   fclose(out);
   for (size_t c = 0; c < bytes; c++) lines += text[c] == '\n';
-  assert_int_equal(lines, 64 + 2); /* and what sharing means, once */
+  assert_int_equal(lines, 64 + 2); /* and two lines: the rest, and what sharing means */
   assert_non_null(strstr(text, "  ... and 192 more warnings: see --json\n"));
   free(text);
 }

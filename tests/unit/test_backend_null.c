@@ -24,7 +24,7 @@ enum verb {
   VERBS
 };
 
-/** Everything that a run holds; what is NULL was not reached. */
+/** Objects of a run. A member is NULL if the run ended before it was made. */
 struct run {
   struct gpu_device *device;
   struct gpu_queue *queue;
@@ -33,7 +33,7 @@ struct run {
   void *host;
 };
 
-/** A run that uses each verb once, in the order of `enum verb`. */
+/** Uses each verb once, in the order of `enum verb`. */
 static status_t use_every_verb(struct run *run)
 {
   uint64_t bytes;
@@ -68,7 +68,7 @@ static status_t run_and_clean_up(void)
   return status;
 }
 
-/** Makes the nth call from now fail. */
+/** Makes the nth call from now on fail. */
 static void fail_at(long n)
 {
   char text[32];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief The driver of a real Raspberry Pi, with a fake kernel and firmware in place of
- * its system calls. */
+/** \file \brief The driver for a real Raspberry Pi. A fake kernel and firmware replace its system
+ * calls. */
 #include "tests/unit/contract.h"
 
 #include "base/log.h"
@@ -123,7 +122,7 @@ static void what_is_missing_is_named(void **state)
   expect_no_device("there is no /dev/vcsm-cma");
 }
 
-/* A sweep through the mailbox gives the emulated device's bits. */
+/* Returns a sweep's checksum: through the mailbox it must equal the emulated device's. */
 static uint64_t swept(struct gpu_device *device)
 {
   const struct himeno_kernel_set *set = himeno_kernels_find("qpu");

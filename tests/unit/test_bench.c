@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results that comm-gpu derives from its measurements: fits, content, network cards on a recorded
+/* Results that comm-gpu derives: fits, contents of messages, and network cards of a recorded
  * host. */
 #include "tests/unit/unit.h"
 
@@ -76,7 +76,7 @@ static status_t noisy_batch(void *of, double *seconds)
   return STATUS_OK;
 }
 
-/* How many batches a size gets. */
+/* Returns how many batches a size gets. */
 static int64_t batches(double noise, double end, double point_end)
 {
   static struct bench bench;
@@ -160,14 +160,14 @@ static void cards_are_read_with_rate_state_and_errors(void **state)
   static struct cards cards;
   (void)state;
   cards_read("0000:10:00.0", &cards);
-  assert_int_equal(cards.n, 4); /* neither loopback nor the net device of an RDMA card */
+  assert_int_equal(cards.n, 4); /* loopback and an RDMA card's net device do not count */
   const struct card *first = &cards.card[0], *down = &cards.card[2], *ethernet = &cards.card[3];
   assert_string_equal(first->name, "mlx5_0/1");
   assert_string_equal(first->pci, "0000:18:00.0");
   assert_string_equal(first->state, "active");
   assert_true(first->gbps == 400);
   assert_int_equal(first->errors, 4);
-  assert_int_equal(first->received, 4000); /* the counter is in words */
+  assert_int_equal(first->received, 4000); /* the counter counts words of 4 bytes */
   assert_int_equal(first->sent, 8000);
   assert_string_equal(down->state, "down");
   assert_string_equal(ethernet->name, "eno1");
@@ -212,7 +212,7 @@ static void the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one(v
   assert_int_equal(table.near[0], CARDS_SWITCH);
   cards_free(&table);
   assert_int_equal(cards_compare(MPI_COMM_WORLD, &before, &after, 0, 0, &table), STATUS_OK);
-  assert_false(table.rows[1].idle); /* nothing was to leave the host */
+  assert_false(table.rows[1].idle); /* no data had to leave the host */
   cards_free(&table);
 }
 
@@ -239,7 +239,7 @@ static void bytes_by_tcp_are_found_while_an_rdma_card_is_idle(void **state)
         STATUS_OK);
     assert_int_equal(counters.cards.rows[4].sent, half ? 400000 : 1000000);
     assert_int_equal(counters.cards.rows[4].errors, half ? 0 : 3);
-    /* half of what was to leave, or less of it */
+    /* A finding needs more than half of the data by TCP. */
     assert_int_equal(bench_counters_finding(&counters, 0, text, sizeof text), !half);
     assert_int_equal(bench_counters_finding(&counters, 3, text, sizeof text), 0);
     cards_free(&counters.cards);
@@ -262,7 +262,7 @@ static void a_rank_is_bound_to_the_card_of_its_number(void **state)
   assert_string_equal(getenv("FI_TCP_IFACE"), "ib0");
 }
 
-/* Any library in the place of UCX's CUDA transports, as `libuct_cuda` in the folder. */
+/* Any library named libuct_cuda stands for UCX's CUDA transports. */
 static void ucx_with_cuda_is_found_if_mpi_sends_by_it(void **state)
 {
   static const struct gpu_backend cuda = {.name = "cuda", .memory = GPU_MEMORY_CUDA};
@@ -270,7 +270,7 @@ static void ucx_with_cuda_is_found_if_mpi_sends_by_it(void **state)
   char reason[GPU_TEXT_MAX], name[512];
   const int by_ucx = pml && strcmp(pml, "ucx") == 0;
   (void)state;
-  if (aware_available(&cuda, reason)) skip(); /* this library takes device memory */
+  if (aware_available(&cuda, reason)) skip(); /* this MPI library accepts device memory */
   command("cp %s/tests/unit/fake_nvml.so%s %s/libuct_cuda.so.0", build, "");
   snprintf(name, sizeof name, "%s/libuct_cuda.so.0", folder);
   assert_non_null(dlopen(name, RTLD_NOW));
@@ -296,7 +296,7 @@ static void a_host_without_cards_has_none(void **state)
   assert_int_equal(cards.n, 0);
 }
 
-/* Out of rank 0 is what came in at its peer, and each over the own port's rate. */
+/* Rank 0's outgoing rate is its peer's incoming one. Shares are of the rank's own port. */
 static void a_card_has_what_its_peer_received_and_nothing_if_another_carried_it(void **state)
 {
   struct bench_wire wire[] = {{.gbps = 100, .carried = 1, .peer = 1, .gbps_in = {80, 60}},

@@ -8,7 +8,7 @@ static void expect_cpus(int rank, const char *list)
   assert_string_equal(got, list);
 }
 
-/** No two ranks share a processing unit, and there is no warning of it. */
+/** Asserts that no two ranks share a processing unit, and that there is no warning about it. */
 static void expect_disjoint(int n)
 {
   for (int r = 0; r < n; r++) {
@@ -52,7 +52,7 @@ static void keep_keeps_and_reports_overlaps(void **state)
 {
   (void)state;
   bind_rank(0, "5");
-  bind_rank(1, "37"); /* the other thread of the same core */
+  bind_rank(1, "37"); /* the second thread of the same core */
   bind_rank(2, "6,38");
   assign_cpus(BINDING_KEEP, 3);
   expect_cpus(0, "5");
@@ -153,7 +153,7 @@ static void a_rank_without_a_device_takes_what_the_others_leave(void **state)
 static void ranks_of_a_slurm_job_share_its_cores_near_their_devices(void **state)
 {
   (void)state;
-  show(0, 0, 6, 1); /* one visible device a task */
+  show(0, 0, 6, 1); /* one visible device per task */
   show(1, 1, 2, 1);
   assert_int_equal(binding_device_numa(fixture.topology, &fixture.gpus[6]), 1);
   for (int r = 0; r < 2; r++) bind_rank(r, "0-3,16-19,32-35,48-51");
@@ -176,7 +176,7 @@ static void a_share_stays_inside_what_slurm_allows(void **state)
   expect_cpus(3, "18-19,50-51");
 }
 
-/** Leaves only some processing units of the machine, as a control group does. */
+/** Restricts the machine to some processing units, as a control group does. */
 static void allow(const char *list)
 {
   hwloc_cpuset_t set = hwloc_bitmap_alloc();

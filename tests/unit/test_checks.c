@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks of a policy, each of a whole run's document. */
+/* Tests the checks of a policy on documents of whole runs. */
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -115,8 +115,8 @@ static void a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges(voi
   json_decref(run);
 }
 
-/* The host's cores do not matter to a GPU's own times, and to a straggler's only if it is slow in
- * exchange. */
+/* A GPU's own times do not depend on the host's cores. A straggler's depend on them only if it is
+ * slow in exchange. */
 static void what_a_busy_host_may_explain_is_noisy(void **state)
 {
   static const struct {
@@ -152,7 +152,7 @@ static void what_a_busy_host_may_explain_is_noisy(void **state)
 
 /* ---- pairs ---- */
 
-/* Eight ranks around a ring: all on one host, by p2p. */
+/* Returns a run of eight ranks in a ring, on one host, by p2p. */
 static json_t *ring(struct exchange between_3_and_4)
 {
   json_t *run = whole_run(steady, 5, 8);
@@ -184,8 +184,8 @@ static void pairs_are_held_against_limits_and_against_those_like_them(void **sta
   json_decref(run);
 }
 
-/* Four ranks in a row, by what four H100 had while a second program slowed the third: its paths
- * were slow to either side, one by latency and the other by rate. */
+/* Returns a run of four ranks in a row, with figures of four H100 while a second program slowed the
+ * third. Both paths of the third rank were slow, one in latency, the other in rate. */
 static json_t *row(void)
 {
   static const struct exchange pairs[] = {{4.46e-6, 276.4}, {64.14e-6, 278.5}, {18.68e-6, 69.2}};
@@ -220,7 +220,7 @@ static void slowdowns_add(struct judge_run *run, unsigned ranks, enum judge_of o
     if (ranks & RANK(r)) run->slowdowns[run->n_slowdowns++] = (struct slowdown){.rank = r, .of = of};
 }
 
-/* The path of ranks 1 and 2 has the longest latency, that of 2 and 3 the lowest rate. */
+/* Ranks 1 and 2 have the longest latency, 2 and 3 the lowest rate. The slow device is named. */
 static void of_a_slow_pair_the_end_is_named_whose_device_is_slow(void **state)
 {
   static const struct {
@@ -261,7 +261,7 @@ static void of_a_slow_pair_the_end_is_named_whose_device_is_slow(void **state)
   json_decref(document);
 }
 
-/* A pair that is staged, or crosses hosts, is slower than those that are not, and sound. */
+/* Staged pairs, and pairs of different hosts, are slower than others without a fault. */
 static void pairs_of_another_kind_are_no_measure(void **state)
 {
   json_t *run = ring((struct exchange){5e-5, 1});
@@ -273,7 +273,7 @@ static void pairs_of_another_kind_are_no_measure(void **state)
   put(run, "paths.7.used", json_string("p2p"));
   put(run, "paths.8.used", json_string("p2p"));
   for (int r = 4; r < 8; r++) put_rank(run, r, "host_first", json_integer(4));
-  for (int m = 0; m < 2; m++) { /* and those of 0 and 7, which cross as well */
+  for (int m = 0; m < 2; m++) { /* also the path between 0 and 7, which crosses hosts, too */
     put(run, m ? "paths.0.latency" : "paths.15.latency", json_real(5e-5));
     put(run, m ? "paths.0.gbps" : "paths.15.gbps", json_real(1));
   }
@@ -281,13 +281,13 @@ static void pairs_of_another_kind_are_no_measure(void **state)
   put_rank(run, -1, "host_first", json_integer(0));
   assert_int_equal(checked(run, "{\"exchange_us_ratio_max\": 1.1}").outcome, CHECK_FAIL);
   json_decref(run);
-  run = whole_run(steady, 5, 3); /* two pairs of three ranks */
+  run = whole_run(steady, 5, 3); /* three ranks have only two pairs */
   for (int m = 0; m < 4; m++) path_add(run, (m + 1) / 2, m / 2 + !(m % 2), (struct exchange){2e-6, 50});
   assert_int_equal(checked(run, "{\"exchange_us_ratio_max\": 1.1}").outcome, CHECK_INAPPLICABLE);
   json_decref(run);
 }
 
-/* An unknown rate, and pairs that were not measured. */
+/* Neither an unknown rate nor unmeasured pairs may pass a check. */
 static void pairs_without_a_value_pass_nothing(void **state)
 {
   json_t *run = ring((struct exchange){2e-6, 50}), *none = whole_run(steady, 5, 2);
@@ -323,12 +323,12 @@ static void ranks_that_share_a_device_have_one(void **state)
     assert_int_equal(check.outcome, CHECK_INAPPLICABLE);
     assert_string_equal(check.why, "ranks share devices");
   }
-  put(run, "ranks.3.host_first", json_integer(3)); /* of two hosts the one with fewer counts */
+  put(run, "ranks.3.host_first", json_integer(3)); /* the host with fewer ranks counts */
   assert_true(checked(run, "{\"devices_per_host\": 1}").value == 1);
   json_decref(run);
 }
 
-/* They do not matter to a GPU's times; on CPUs the cores are the device. */
+/* Shared cores do not affect a GPU's times; a CPU's cores are the device itself. */
 static void ranks_that_share_cores_share_a_device_where_that_is_a_cpu(void **state)
 {
   json_t *run = whole_run(steady, 5, 4);
@@ -356,7 +356,7 @@ static void a_ceiling_is_compared_with_theory_if_devices_report_it(void **state)
   json_decref(run);
 }
 
-/* Half of the blocks were at the power limit, a quarter too hot. */
+/* Half of the blocks were at the power limit, and a quarter too hot. */
 static void only_forbidden_reasons_of_throttling_count(void **state)
 {
   json_t *run = whole_run(steady, 5, 4);
@@ -364,7 +364,7 @@ static void only_forbidden_reasons_of_throttling_count(void **state)
   put_rank(run, -1, "telemetry.samples", json_integer(4));
   put_rank(run, -1, "telemetry.reasons", json_pack("{si, si}", "power cap", 2, "thermal", 1));
   struct check check = checked(run, "{\"throttled_max\": 0.25, \"throttle_forbidden\": [\"thermal\"]}");
-  assert_int_equal(check.outcome, CHECK_UNKNOWN); /* no block has a reading */
+  assert_int_equal(check.outcome, CHECK_UNKNOWN); /* the telemetry of blocks is missing */
   put_rank(run, -1, "telemetry.blocks.throttled", json_array());
   check = checked(run, "{\"throttled_max\": 0.25, \"throttle_forbidden\": [\"thermal\"]}");
   assert_true(check.outcome == CHECK_PASS && check.value == 0.25);
@@ -386,8 +386,8 @@ static void lanes_that_a_device_has_and_does_not_use_are_missed(void **state)
   json_decref(run);
 }
 
-/* Two of four ranks have counters, one with more errors; counters that no rank has are named and
- * never fail. */
+/* The rank with the most errors is reported. Counters that no rank has are named, and never fail
+ * the check. */
 static void errors_counted_meanwhile_are_held_against_the_rank_that_has_most(void **state)
 {
   json_t *run = whole_run(steady, 2, 4);
@@ -399,7 +399,7 @@ static void errors_counted_meanwhile_are_held_against_the_rank_that_has_most(voi
   assert_true(check.outcome == CHECK_PASS && check.value == 0 && check.rank == -1);
   assert_string_equal(check.why, "cannot be read: ECC errors corrected, ECC errors not corrected, pages or "
                                  "rows retired, NVLink replays, NVLink recoveries, errors of network cards");
-  /* CRC errors are held against a rate of their own. */
+  /* CRC errors do not count: they have a separate limit. */
   put_rank(run, 1, "counted", json_pack("{si, si, si}", "pcie_replays", 3, "nvlink_crc", 1000, "xids", 0));
   put_rank(run, 2, "counted", json_pack("{si, si, si}", "pcie_replays", 0, "nvlink_crc", 1, "xids", 4));
   put_rank(run, 2, "counted_last.xids", json_string("Xid 79"));
@@ -410,7 +410,7 @@ static void errors_counted_meanwhile_are_held_against_the_rank_that_has_most(voi
   json_decref(run);
 }
 
-/* Of four ranks three are read, and the third has most. */
+/* Three of four ranks report the rate; the third has the highest. */
 static void nvlink_crc_errors_are_held_against_their_rate(void **state)
 {
   json_t *run = whole_run(steady, 2, 4);
