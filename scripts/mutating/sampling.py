@@ -277,8 +277,15 @@ def read_lines(path):
 def sample(a, tree, rig, results):
     """Test a random sample of mutants. They are ordered by a hash of seed and name, so that a
     larger sample contains a smaller one, and changes of the tree do not affect other draws."""
-    everything, known = population(tree, a.cuda), reviewed(tree)
+    drawn = [
+        file
+        for file in tree.texts
+        if any(fnmatch.fnmatch(file, pattern) for pattern in a.files or ["*"])
+    ]
+    everything, known = population(tree, a.cuda, drawn), reviewed(tree)
     files = {mutant.file for mutant in everything.values()}
+    if not files:
+        raise BadInput("--files matches no file with mutants")
     print(
         f"{len(everything)} mutants in {len(files)} files; sample of {a.sample}, seed {a.seed}",
         flush=True,
