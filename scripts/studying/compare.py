@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Compares two studies: the points that changed by more than the noise of both studies."""
 
+import functools
 import math
 import statistics
 
@@ -32,6 +33,7 @@ def tail(angle, freedom):
     )
 
 
+@functools.lru_cache(maxsize=None)  # the points of a study share few degrees of freedom
 def student(chance, freedom):
     """Return the two-sided quantile of Student's t, found by bisection of the angle."""
     low, high = 0, math.pi / 2
