@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cut: every interior point has one owner, halos fit their senders, slabs and rest make up the
- * whole. */
+/* The decomposition: every interior point has one owner, halos match what neighbours send, and
+ * slabs and the remaining points make up the whole. */
 #include "tests/unit/unit.h"
 
 #include "base/log.h"
@@ -14,7 +14,7 @@ static int ranks_of(const int procs[3])
   return procs[0] * procs[1] * procs[2];
 }
 
-/* A global picture of the grid in which each rank marks what it owns. */
+/* Each rank marks the points that it owns in a map of the global grid. */
 static void each_interior_point_has_one_owner(void **state)
 {
   (void)state;
@@ -96,7 +96,7 @@ static void make_plan(struct rank_plan *made, const int64_t grid[3], const int c
   halo_plan_init(&made->plan, &d, &made->layout, depth);
 }
 
-/* The message of \a plan to \a peer with that tag. */
+/* Returns the message of \a plan to \a peer with the tag \a tag, or NULL. */
 static const struct halo_message *find(const struct halo_plan *plan, int peer, int tag)
 {
   for (int m = 0; m < plan->n; m++)
@@ -126,7 +126,7 @@ static void each_halo_is_what_the_neighbour_sends(void **state)
   }
 }
 
-/* Whole layers of a box, whole rows of one layer, or a part of one row. */
+/* Returns 1 for whole layers of the box, whole rows of one layer, or a part of one row. */
 static int is_box(const struct box *box, int64_t begin, int64_t count)
 {
   int64_t row = box_extent(box, 2), layer = row * box_extent(box, 1);
@@ -136,7 +136,7 @@ static int is_box(const struct box *box, int64_t begin, int64_t count)
   return begin / row == (begin + count - 1) / row;
 }
 
-/* Rows of a field hold the floats of a chunk in the packed order. */
+/* Asserts that the rows of a field have the floats of a chunk in the packed order. */
 static void rows_are(const struct layout *l, const struct box *box, int64_t begin, int64_t count)
 {
   struct gpu_rows r = halo_rows(l, box, begin, count);
@@ -151,7 +151,7 @@ static void rows_are(const struct layout *l, const struct box *box, int64_t begi
   assert_int_equal(n, begin + count);
 }
 
-/* Chunks are boxes and cover the packed buffer once, and so do pieces; messages that stay alone
+/* Chunks, and pieces, must be boxes that cover the packed buffer once. Messages that are not merged
  * come first. */
 static void chunks_and_pieces_cover_the_buffer(void **state)
 {

@@ -9,7 +9,7 @@
 #include "base/document.h"
 #include "base/log.h"
 
-/* An example of a program's state, and a document of it with each kind of field. */
+/* An example of a program's state, and functions that write each kind of field of it. */
 struct state {
   const char *name;
   double rate, *rows;
@@ -24,7 +24,7 @@ static const struct {
   const char *word;
 } origins[] = {{1, "asked"}, {2, NULL}, {3, "tried"}};
 
-/* The last asked for, so that a value that is evaluated in schema mode shows. */
+/* Number of calls of rate_of(): shows if a value is evaluated when only the schema is made. */
 static int evaluated;
 
 static double rate_of(const struct state *s)
@@ -102,7 +102,7 @@ static void each_field_has_its_name_type_and_place(void **state)
                   "\"green\":\"\"}}");
 }
 
-/* By their rules: absent, null, or written as it is. */
+/* An unknown value is absent, null or written as it is, depending on its field's rules. */
 static void unknown_values_are_absent_or_null(void **state)
 {
   const struct state none = {NULL, -1, NULL, 0, 0, -1, 0}, infinite = {"n", INFINITY, NULL, 0, 1, 0, 1};
@@ -212,7 +212,7 @@ static void open_with(struct doc *d, const char *name, const char *about, const 
   doc_flag(d, field, 0, "", 1);
 }
 
-/* Objects in objects, with an equal one outside, and others whose name is taken. */
+/* Objects in objects; one equals an object outside, others have a name that is taken. */
 static void repeated(struct doc *d, const struct state *s)
 {
   static const char *const names[] = {"low", "high", "top", "x", "y"};
@@ -277,7 +277,7 @@ static void the_frame_names_its_program_and_host(void **state)
   json_decref(schema);
 }
 
-/* A text that must be there, and one field too many levels down. */
+/* doc_close() fails after a missing text, an object too deep, or an object left open. */
 static void what_was_lost_is_noticed(void **state)
 {
   struct doc d;
@@ -296,7 +296,7 @@ static void what_was_lost_is_noticed(void **state)
   assert_null(doc_close(&d));
 }
 
-/* As a text in a file, each number is the one that was written. */
+/* A number that is read back from the file must equal the one that was written. */
 static void numbers_keep_all_their_digits(void **state)
 {
   static const double values[] = {0.1, 1.0 / 3, 6.02214076e23, 5e-324, 123456789.123456789};

@@ -21,12 +21,12 @@
 
 static char folder[] = "/tmp/test_file.XXXXXX";
 
-/* ---- the system, as the writer meets it ---- */
+/* ---- simulated properties of the system ---- */
 
-static int at_the_draft; /* a signal that comes when all is in the draft */
-static int no_nameless;  /* a system where a file needs a name from the start */
-static int no_chmod;     /* a file system without permissions */
-static int no_rename;    /* the file is a mount point, which an older kernel does not report */
+static int at_the_draft; /* a signal that arrives when the draft is complete */
+static int no_nameless;  /* 1: files need a name from the start */
+static int no_chmod;     /* 1: the file system has no permissions */
+static int no_rename;    /* 1: the file is a mount point, which an older kernel does not report */
 
 int fsync(int descriptor)
 {
@@ -74,7 +74,7 @@ static int leave(void **state)
 
 static void assert_files(int expected)
 {
-  int n = -2; /* itself and the one above */
+  int n = -2; /* the entries "." and ".." */
   DIR *directory = opendir(".");
   while (readdir(directory)) n++;
   closedir(directory);
@@ -146,8 +146,8 @@ static void a_name_as_long_as_any_can_be_written(void **state)
   assert_files(1);
 }
 
-/* A place in a file that is open is not lost: what stood there before stays, and what follows comes
- * after. */
+/* An open file keeps its position: earlier text stays before the new text, and later text follows
+ * it. */
 static void an_open_descriptor_is_written_to(void **state)
 {
   char name[32];
@@ -191,7 +191,7 @@ static void a_pipe_that_nobody_reads_is_an_error_and_is_not_waited_for(void **st
   assert_null(file_open_append("pipe"));
 }
 
-/* A reader that sees the end of its pipe reads no more: checking must not end it. */
+/* A reader that sees the end of a pipe stops reading, so the check must not close the pipe. */
 static void a_pipe_stays_open_from_the_check_to_the_document(void **state)
 {
   char text[4] = "";
@@ -209,7 +209,7 @@ static void a_pipe_stays_open_from_the_check_to_the_document(void **state)
 
 /* ---- files that cannot be replaced ---- */
 
-/* A check and two documents: what is printed. */
+/* Returns what a check of "a" and two writes print. */
 static char *written_in_place(void)
 {
   struct capture capture = capture_begin(stderr);
@@ -225,7 +225,7 @@ static char *written_in_place(void)
   return capture_end(&capture);
 }
 
-/* One warning, of the check. */
+/* Only the check may print a warning. */
 static void assert_in_place(const char *cause)
 {
   char warning[256], *output = written_in_place();
@@ -246,7 +246,7 @@ static void without_chmod_a_file_is_overwritten_and_a_new_one_is_made(void **sta
   assert_files(2);
 }
 
-/* The check cannot find errors that only the renaming meets. */
+/* Some errors occur only when the draft is renamed, so the check cannot find them. */
 static void a_file_whose_renaming_fails_is_overwritten(void **state)
 {
   (void)state;
@@ -278,7 +278,7 @@ static void what_cannot_be_overwritten_whole_stays(void **state)
   assert_contents("a", "o");
 }
 
-/* In a process of its own, as a user who owns nothing here. */
+/* Runs a test in a child process, as a user who owns no file here. */
 static void as_nobody(void (*test)(void))
 {
   int how;
@@ -340,7 +340,7 @@ static void a_file_that_is_mounted_is_overwritten(void **state)
   assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 42);
 }
 
-/* ---- one file by two names ---- */
+/* ---- one file with several names ---- */
 
 static void one_file_has_many_names(void **state)
 {
@@ -371,9 +371,9 @@ static void what_was_read_is_not_written(void **state)
   assert_int_equal(write_new("none"), STATUS_OK);
 }
 
-/* ---- in the midst of it ---- */
+/* ---- signals during a write ---- */
 
-/* How a process ends that receives a signal while it has a draft. */
+/* Returns the exit status of a process that receives a signal while it has a draft. */
 static int meets(int number, int ignores)
 {
   int how;
@@ -476,7 +476,7 @@ int main(void)
       SPECIFY(a_signal_that_none_can_catch_leaves_the_older_file_and_no_draft),
       SPECIFY(an_error_leaves_the_older_file_as_it_was),
       SPECIFY(checking_leaves_nothing),
-      SPECIFY(what_was_read_is_not_written), /* last: what it told of stays told */
+      SPECIFY(what_was_read_is_not_written), /* last: a switch stays reported */
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

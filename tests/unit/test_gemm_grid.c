@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cut of a product over ranks: every element of C has a rank, panels depend on k alone, and
- * auto takes the grid that reckoning by hand takes. */
+/* The grid of a distributed product: every element of C has a rank, panels depend only on k, and
+ * auto takes the grid with the least traffic. */
 #include "tests/unit/unit.h"
 
 #include "base/log.h"
@@ -66,7 +66,7 @@ static void auto_takes_the_least_traffic(void **state)
   assert_grid(1, 8192, 4, 1, 4);
 }
 
-/* If a rank's own C is tall, the short side of B is communicated. */
+/* If a rank's own block of C is tall, B is communicated, because its slices are smaller. */
 static void weak_grids_go_by_a_ranks_own_block(void **state)
 {
   (void)state;
@@ -94,7 +94,7 @@ static void a_grid_must_multiply_to_the_ranks(void **state)
   assert_int_equal(g.at[1], 0);
 }
 
-/* A ring's slices are all of its rows and columns of C once, each of its columns where a part of C
+/* The slices of a ring cover its rows and columns of C once. Columns begin only where a part of C
  * may begin. */
 static void slices_cover_a_block(void **state)
 {
@@ -115,7 +115,7 @@ static void slices_cover_a_block(void **state)
     }
 }
 
-/* A rank keeps its slices, and of a ring in four fields what each step brings. */
+/* A rank stores its slices, and in a ring of four also what each of the three steps brings. */
 static void memory_is_reckoned(void **state)
 {
   (void)state;

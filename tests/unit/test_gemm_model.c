@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The roofline model against figures that can be reckoned by hand. */
+/* Compares the roofline model with figures that can be computed by hand. */
 #include "tests/unit/unit.h"
 
 #include "gemm/state/state.h"
@@ -7,8 +7,8 @@
 static const struct gemm_machine machine = {
     .ceilings = {.flops = 1e12, .bytes_per_second = 1e11, .local_bytes_per_second = 1e12}, .units = 4};
 
-/* An AMD Radeon R9 Fury X: 64 units at 1.05 GHz that read 128 bytes of local memory a clock
- * each. */
+/* An AMD Radeon R9 Fury X: 64 units at 1.05 GHz, each of which reads 128 bytes of local memory per
+ * clock. */
 static const struct gemm_machine fury_x = {
     .ceilings = {.flops = 8601.6e9, .bytes_per_second = 392e9, .local_bytes_per_second = 8601.6e9},
     .units = 64};
@@ -30,7 +30,7 @@ static void assert_near(double value, double expected)
   if (value < expected * 0.995 || value > expected * 1.005) fail_msg("%g, not %g", value, expected);
 }
 
-/* 0.25 flop a byte, as the seminar reckons it: 98 GFLOPS on its card. */
+/* 0.25 operations per byte, as in the seminar: 98 GFLOPS on its device. */
 static void an_element_a_work_item_is_bound_by_device_memory(void **state)
 {
   const struct gemm_blocks naive = {.group_m = 16, .group_n = 16, .item_m = 1, .item_n = 1, .stages = 1};
@@ -52,8 +52,8 @@ static void intensity_is_a_quarter_of_a_square_block_s_side(void **state)
   }
 }
 
-/* Rows of one number cost a sector of 32 bytes: 128 rows of them and 128 numbers in a row are 4608
- * bytes a step. */
+/* A row with one number costs a sector of 32 bytes: with 128 such rows, and 128 numbers in one row,
+ * a step reads 4608 bytes. */
 static void a_column_read_number_by_number_costs_whole_sectors(void **state)
 {
   struct gemm_blocks b = {
@@ -64,7 +64,7 @@ static void a_column_read_number_by_number_costs_whole_sectors(void **state)
   assert_near(predict(4096, &b).device_intensity, 32);
 }
 
-/* Each step of the ladder lets something count once that was added up before. */
+/* On each step of the ladder, the times of two parts overlap that were added before. */
 static void what_overlaps_counts_once(void **state)
 {
   struct gemm_blocks b = {
@@ -76,7 +76,7 @@ static void what_overlaps_counts_once(void **state)
   b.ahead = 1;
   lds = gflops(&fury_x, 4096, &b);
   assert_true(unroll < pipeline && pipeline < lds);
-  /* 64 multiply-adds and 4 reads of four: 94.1% of the slots. */
+  /* 64 multiply-adds and 4 reads of four numbers: 94.1% of the issue slots multiply. */
   assert_near(lds, 8601.6 * 64 / 68);
   assert_int_equal(gemm_predict(&fury_x, &(struct gemm_problem){.m = 4096, .n = 4096, .k = 4096}, &b).bound,
                    GEMM_BOUND_ARITHMETIC);

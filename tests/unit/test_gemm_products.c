@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ladders of the CPU and of OpenCL over random shapes: sizes, leading dimensions, factors,
- * transpositions, tiles and data by a fixed seed, each product against float64, on C that was
- * poisoned. */
+/* Compares products of the CPU's and OpenCL's ladders with float64. Sizes, leading dimensions,
+ * factors, transpositions, tiles and data are random with a fixed seed; C is poisoned before. */
 #include "tests/unit/unit.h"
 
 #include "base/hash.h"
@@ -83,9 +82,9 @@ static void product_check(struct rig *rig, const struct gemm_kernel *kernel, con
   gemm_matrices_close(&m);
 }
 
-/* Kernels that take transposed matrices alternate between all four combinations. A kernel with many
- * tiles uses the last ones, the smallest: OpenCL on a CPU compiles the large ones for seconds, and
- * they differ only by constants. */
+/* Kernels for transposed matrices alternate between all four combinations. A kernel with many tiles
+ * uses the last and smallest ones, which differ from others only by constants: on a CPU, OpenCL
+ * takes seconds to compile the large ones. */
 static void kernel_check(struct rig *rig, const struct gemm_kernel *kernel, enum gemm_type type, int shapes)
 {
   char why[GPU_TEXT_MAX];
@@ -134,9 +133,9 @@ static void opencl_kernels_multiply_whole_tiles(void **state)
   rig_close(&rig);
 }
 
-/* Columns of C go in fours where its rows and those of its parts begin at a multiple of 16 bytes,
- * one by one elsewhere: n and ldc, in one part and in 16, over an edge of tiles and not, with C
- * read and not. */
+/* Four columns of C are stored at once if its rows, and those of its parts, begin at multiples of
+ * 16 bytes; otherwise each is stored separately. Cases: n and ldc, 1 and 16 parts, tiles over the
+ * edge or not, C read or not. */
 static void opencl_kernels_store_c_in_fours_and_one_by_one(void **state)
 {
   static const int64_t shapes[][2] = {{64, 64}, {64, 66}, {70, 72}, {72, 72}, {72, 73}, {71, 71}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tensor-core kernels apart from their products: which chip each needs, the studies of WMMA
- * fragments, and how TF32 is rounded. */
+/* Properties of the tensor-core kernels other than their products: the chips that each needs,
+ * studies of WMMA fragments, and the rounding of TF32. */
 #include "base/log.h"
 #include "config.h"
 #include "gemm/kernels/cuda/tensor/study.h"
@@ -21,7 +21,7 @@ static void expect_ok(status_t status)
   assert_int_equal(status, STATUS_OK);
 }
 
-/* Neither extents that are counted in int nor the grid may overflow. */
+/* Neither extents that are stored in int, nor the grid, may overflow. */
 static void test_extents(void **state)
 {
   static const struct {
@@ -46,7 +46,7 @@ static void test_extents(void **state)
   }
 }
 
-/* Chips are distinguished by their properties, without a device. */
+/* Chips must be distinguished by their properties, without a device. */
 static void test_chips(void **state)
 {
   (void)state;
@@ -91,8 +91,8 @@ static void test_map(void **state)
     if (!strstr(text, kinds[k])) fail_msg("no \"%s\"", kinds[k]);
 }
 
-/* A product by the unit matrix, of rows that the copy engine reads and of rows that are copied
- * first: every element is rounded to TF32's 10 bits, to nearest and halves to even. */
+/* Multiplies by the unit matrix, with rows that TMA reads or that are copied first. Every element
+ * must be rounded to TF32's 10 bits: to nearest, ties to even. */
 static void rounding_check(int trans, int64_t pad, int unit)
 {
   enum { N = 8 };

@@ -15,7 +15,7 @@ struct product {
   struct gemm_reference *reference;
 };
 
-/* A row of the result, summed in double. */
+/* Computes a row of the result, with sums in double. */
 static void row_make(const struct product *x, int64_t i, double *sums)
 {
   const struct gemm_problem *p = &x->p;
@@ -29,7 +29,7 @@ static void row_make(const struct product *x, int64_t i, double *sums)
   }
 }
 
-/* A right result of an m×n×k product with rows of C two elements apart. */
+/* Returns a correct m×n×k product, whose rows of C are two elements apart. */
 static struct product product_make(int64_t m, int64_t n, int64_t k, enum gemm_data data, float beta)
 {
   struct product x = {.p = {.m = m, .n = n, .k = k, .ld = {0, 0, n + 2}, .alpha = 1, .beta = beta}};
@@ -65,7 +65,7 @@ static status_t verdict(const struct product *x, struct gemm_check *check)
   return status;
 }
 
-/* The verdict when one element is another. */
+/* Returns the verdict if element (i, j) is replaced by \a value. */
 static status_t with(struct product *x, int64_t i, int64_t j, float value)
 {
   struct gemm_check check;
@@ -160,7 +160,7 @@ static void padding_after_the_rows_must_not_change(void **state)
   product_free(&x);
 }
 
-/* Each element within its bound, all in one direction: only the norm shows it. */
+/* Each error is within its element's bound. All have one sign: only the norm shows them. */
 static void errors_of_one_sign_are_found_by_the_norm(void **state)
 {
   struct product x = product_make(64, 64, 400, GEMM_RANDOM, 0);
@@ -174,7 +174,7 @@ static void errors_of_one_sign_are_found_by_the_norm(void **state)
   product_free(&x);
 }
 
-/* Too large to compare in full: a wrong block that no sampled row or column need meet. */
+/* It is too large to compare in full; the wrong block may miss the sampled rows and columns. */
 static void random_vectors_find_a_wrong_block_of_a_large_product(void **state)
 {
   struct product x = product_make(5800, 5800, 2, GEMM_RANDOM, 0);
@@ -182,8 +182,8 @@ static void random_vectors_find_a_wrong_block_of_a_large_product(void **state)
   (void)state;
   assert_int_equal(verdict(&x, &check), STATUS_OK);
   assert_int_equal(check.how, GEMM_VERIFIED_SAMPLED);
-  /* The first and last rows and columns are among the sampled ones; only there are errors found
-   * that are small compared with the whole. */
+  /* The first and last rows and columns are always sampled. An error that is small relative to the
+   * whole is found only there. */
   const int64_t last = 5800 - 1, between = 3001;
   const int64_t sampled[][2] = {{0, between}, {last, between}, {between, 0}, {between, last}};
   for (int s = 0; s < 4; s++) {
@@ -263,7 +263,7 @@ static void any_bit_of_c_and_after_its_rows_is_compared(void **state)
   product_free(&x);
 }
 
-/* Of 144 elements, those whose flip shows. */
+/* Returns how many of 144 flips, one per element, are found. */
 static int shown(struct product *x, const float *right, int bit)
 {
   int wrong = 0;
@@ -277,8 +277,8 @@ static int shown(struct product *x, const float *right, int bit)
   return wrong;
 }
 
-/* The table of doc/explanation/gemm-verify.md: what no flip, two flips of three and all flips show
- * of a library's C. */
+/* Checks the table of doc/explanation/gemm-verify.md: of a library's C, the bits for which no flip,
+ * two of three flips, and all flips are found. */
 static void the_bits_that_a_block_of_a_library_is_held_to(void **state)
 {
   static const struct {
@@ -299,7 +299,7 @@ static void the_bits_that_a_block_of_a_library_is_held_to(void **state)
   }
 }
 
-/* C after many products follows from C after one, whatever beta is. */
+/* For every beta, C after many products can be computed from C after one. */
 static void c_that_went_through_many_products_follows_from_the_first(void **state)
 {
   static const float betas[] = {0.5f, 1, -1, -1.25f};
@@ -323,7 +323,7 @@ static void c_that_went_through_many_products_follows_from_the_first(void **stat
 
 /* ---- float64 ---- */
 
-/* A result of float64, summed with 64 bits of fraction and rounded once; *a replaces A. */
+/* Computes the product with sums of 64-bit fractions, rounded once. *a replaces A. */
 static void doubles_multiply(const struct gemm_problem *p, const double *a, const double *b, double *out)
 {
   for (int64_t i = 0; i < p->m; i++)
@@ -343,7 +343,7 @@ static status_t doubles_verdict(const struct gemm_reference *reference, const do
   return status;
 }
 
-/* Sums of float64, as one chain of multiply-adds and as two, are native. */
+/* Results of float64 sums, with one or two chains of multiply-adds, must count as native. */
 static void doubles_add(const struct gemm_problem *p, const struct gemm_reference *reference, const double *a,
                         const double *b)
 {
@@ -364,8 +364,8 @@ static void doubles_add(const struct gemm_problem *p, const struct gemm_referenc
   free(out);
 }
 
-/* Errors that float64 arithmetic does not make, and that a reference in float64 would hide: an
- * operand or a factor rounded to float, and one element beyond its bound. */
+/* float64 arithmetic does not make these errors, and a float64 reference would hide them: an
+ * operand or a factor rounded to float, and an element beyond its bound. */
 static void errors_beyond_float64_are_found(void **state)
 {
   const int64_t shapes[][3] = {{40, 30, 1100}, {5800, 5800, 2}};
@@ -392,7 +392,7 @@ static void errors_beyond_float64_are_found(void **state)
     assert_int_equal(doubles_verdict(reference, out, &check), STATUS_OK);
     assert_int_equal(check.how, shape ? GEMM_VERIFIED_SAMPLED : GEMM_VERIFIED_FULL);
     assert_true(check.bounds.element < 1e-13);
-    /* rounded once: the reference sees half a unit in the last place, and no error of its own */
+    /* A result rounded once differs by half a unit in the last place; the reference is exact. */
     assert_true(check.norm_error > 0 && check.norm_error < (shape ? 0.6 : 0.5) * 0x1p-53);
     assert_int_equal(check.arithmetic, shape ? GEMM_ARITHMETIC_UNKNOWN : GEMM_EMULATION);
     double right = out[p.n + 1];
@@ -415,7 +415,7 @@ static void errors_beyond_float64_are_found(void **state)
   }
 }
 
-/* All 52 bits of the fraction are random. */
+/* All 52 bits of the fraction must be random. */
 static void data_of_float64_have_random_bits_to_the_last(void **state)
 {
   struct gemm_problem p = {.type = GEMM_F64, .m = 64, .n = 1, .k = 64};

@@ -3,8 +3,8 @@
 
 #include "base/hash.h"
 
-/** The generator that the step comes from adds the golden ratio to its state: seeded with 1234567
- * it must print what its authors' program prints. */
+/** The generator with this step adds the golden ratio to its state. Seeded with 1234567, it must
+ * give the numbers that its authors' program prints. */
 static void the_step_is_that_of_splitmix64(void **state)
 {
   static const uint64_t expected[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,

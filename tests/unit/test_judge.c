@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents of runs as they are judged: what is found in them and in which words, that unknown
- * values pass nothing, and that a stored run gets the verdict of the live one. */
+/* Judges documents of runs: findings and their texts; unknown values pass no check; and a stored
+ * run gets the verdict of the live one. */
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static void names_and_counters_cannot_control_a_terminal(void **state)
   json_decref(document);
 }
 
-/* Rows of four blocks each; blocks 8 to 15 are the slowdown. */
+/* Returns telemetry of rows of four blocks. Blocks 8 to 15, slow ones, have these values. */
 static json_t *telemetry(int clock, int celsius, int watts, const char *reasons)
 {
   json_t *document = whole_run(seven, 7, 1);
@@ -121,7 +121,7 @@ static void a_device_state_seen_only_in_a_slowdown_is_reported(void **state)
   json_decref(document);
 }
 
-/* Ranks 0 and 1 were slow in exchange, 1 and 2 are neighbours too, and 2 only later. */
+/* Ranks 0 and 1 were slow in exchange; rank 2, the other neighbour of 1, was slow later. */
 static void both_ends_of_a_link_with_a_slowdown_are_reported(void **state)
 {
   json_t *document = whole_run(seven, 7, 3);
@@ -148,7 +148,7 @@ static void both_ends_of_a_link_with_a_slowdown_are_reported(void **state)
   json_decref(document);
 }
 
-/* ---- what a document does not have ---- */
+/* ---- values that a document lacks ---- */
 
 static void a_value_that_a_document_lacks_passes_nothing(void **state)
 {
@@ -247,7 +247,7 @@ static void the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement(void
     assert_int_equal(verdict_of(document, tolerant), STATUS_OK);
   }
   put(document, "result.verified", json_string("known"));
-  /* Its own program found it slow, which a policy of other limits does not change. */
+  /* Its program judged it as slow, which a policy with other limits does not change. */
   json_object_set_new(document, "program", json_string("gemm-gpu"));
   put(document, "result.verdict", json_string("slow"));
   assert_int_equal(verdict_of(document, pass), STATUS_SLOW);
@@ -261,8 +261,8 @@ static void the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement(void
 #define SLOW      77
 #define TRANSIENT 33
 
-/* A run of so many ranks of a simulated machine, whose blocks take three seconds each. Rank SLOW is
- * a straggler, and TRANSIENT computes slowly in blocks 100 to 119. */
+/* Fills a run on \a ranks ranks of a simulated machine, with blocks of three seconds. Rank SLOW is
+ * a straggler; rank TRANSIENT computes slowly in blocks 100 to 119. */
 static void run_fill(int ranks, struct himeno_result *result)
 {
   static const int side[][3] = {{8, 4, 4}, {8, 8, 8}};
@@ -366,7 +366,7 @@ static void many_ranks_are_judged_the_same_live_and_stored(void **state)
   }
 }
 
-/* Four hosts, each with streams from the three others at 40 Gbit/s. */
+/* Returns a run of four hosts, with streams of 40 Gbit/s from each to each other. */
 static json_t *run_with_fabric(void)
 {
   json_t *run = whole_run((const double[]){1, 1, 1}, 3, 4);
@@ -390,7 +390,7 @@ static void of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone(vo
   (void)state;
   json_t *run = run_with_fabric();
   assert_true(checked(run, policy).value == 1 && checked(run, spread).value == 0);
-  put(run, "ranks.1.fabric.2.all", json_real(25)); /* from rank 2, one of three shifts */
+  put(run, "ranks.1.fabric.2.all", json_real(25)); /* the stream from rank 2, one of three */
   struct check check = checked(run, policy);
   assert_true(check.outcome == CHECK_FAIL && check.rank == -1 && fabs(check.value - 1.6) < 1e-9);
   assert_string_equal(check.why, "the fabric: rank 2 to rank 1, 3 hosts further");
@@ -427,7 +427,7 @@ static void of_a_slow_collective_pairs_and_cards_name_the_culprit(void **state)
   json_decref(run);
 }
 
-/* Eight cards at 0.96 of their ports' rate, and that of rank 2 otherwise. */
+/* Returns eight cards at 0.96 of their ports' rate, but rank 2's has \a value in \a share. */
 static json_t *run_with_wires(const char *share, double value)
 {
   json_t *run = whole_run((const double[]){1, 1, 1}, 3, 8);
@@ -461,7 +461,7 @@ static void a_slow_card_is_held_against_its_port_and_against_the_others(void **s
   assert_int_equal(checked(low, "{\"wire_share_min\": 0.51}").rank, 2);
   assert_int_equal(checked(low, "{\"wire_share_min\": 0.49}").outcome, CHECK_PASS);
   assert_true(checked(unknown, "{\"wire_spread_max\": 0}").value == 0);
-  for (int r = 0; r < 5; r++) { /* three cards have no usual rate */
+  for (int r = 0; r < 5; r++) { /* with only three cards there is no usual rate */
     snprintf(path, sizeof path, "ranks.%d.wire", r);
     json_object_clear((json_t *)view_at(unknown, path));
   }

@@ -18,7 +18,7 @@ int main(void)
       subjects[n++] = (struct kernel_subject){"cpu", "stream", SETTING, simd->name};
       subjects[n++] = (struct kernel_subject){"cpu", "wavefront", SETTING, simd->name};
     }
-  for (int fetch = 0; fetch < 2; fetch++) { /* what some CPUs do and others do not */
+  for (int fetch = 0; fetch < 2; fetch++) { /* without and with prefetches, as CPUs differ */
     const char *setting = fetch ? "1" : "0";
     subjects[n++] = (struct kernel_subject){"cpu", "stream", "HIMENO_CPU_FETCH", setting};
     subjects[n++] = (struct kernel_subject){"cpu", "wavefront3", "HIMENO_CPU_FETCH", setting};

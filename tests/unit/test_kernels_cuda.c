@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every CUDA kernel of the set on the first device; temporal ones also as chips before Hopper run
- * them. */
+/* Checks every CUDA kernel on the first device. Temporal kernels also run as on chips before
+ * Hopper. */
 #include "tests/unit/kernel_checks.h"
 
 #define SUBJECTS_MAX 64

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every OpenCL kernel on the first device, once more with gosa from a second launch, as without
- * atomics, and once more with sums in two floats, as without doubles. Temporal ones also in the
- * shapes that NVIDIA's devices take, and stream with several sweeps in a launch. */
+/* Checks every OpenCL kernel on the first device: as it is, with gosa from a second launch (as
+ * without atomics), and with sums in two floats (as without doubles). Temporal kernels also have
+ * the shapes for NVIDIA's devices, and stream also runs several sweeps per launch. */
 #include "config.h"
 #include "tests/unit/kernel_checks.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Levels of a memory are found in latency curves of machines that are known. */
+/* Levels of memory must be found in latency curves of machines whose levels are known. */
 #include "tests/unit/unit.h"
 
 #include <jansson.h>
@@ -14,28 +14,28 @@
 #define POINTS 200
 #define CURVES 3
 
-/** A machine: what a load takes by the lines that were touched, and what is added by the
- * footprint. */
+/** A machine. Its caches give the time of a load, by the bytes of the lines touched; the TLB adds a
+ * time beyond its reach, by the footprint. */
 struct machine {
   uint64_t line;
   struct {
     uint64_t bytes;
     double ns;
-  } caches[4]; /* up to the one of 0 bytes, which is the memory */
+  } caches[4]; /* from the first to the entry of 0 bytes, the memory */
   uint64_t reach;
-  double miss; /* of a TLB that is replaced at random */
+  double miss; /* extra time of a miss in a TLB that replaces entries at random */
   int tlb_in_use_order;
   double noise;
 };
 
-/** Curves, and where their points are kept. */
+/** Curves, with the storage of their points. */
 struct curves {
   uint64_t bytes[CURVES][POINTS];
   double ns[CURVES][POINTS];
   struct levels_curve curve[CURVES];
 };
 
-/* From -1 to 1, always the same. */
+/* Returns a number from -1 to 1, always the same for one n. */
 static double noise(uint32_t n)
 {
   uint32_t z = n * 2654435769u;
@@ -159,7 +159,7 @@ static void noise_makes_no_levels(void **state)
   assert_string_equal(l[0].name, "DRAM");
 }
 
-/* Reads the curves of a document of mem-gpu, a line of runs.jsonl in \a folder of doc/results. */
+/* Reads curves from the document \a name of mem-gpu in doc/results/FOLDER/runs.jsonl. */
 static void read_curves(const char *folder, const char *name, struct curves *c)
 {
   char path[4096];
@@ -168,7 +168,7 @@ static void read_curves(const char *folder, const char *name, struct curves *c)
   FILE *file;
   snprintf(path, sizeof path, "%s/doc/results/%s/runs.jsonl",
            getenv("top_srcdir") ? getenv("top_srcdir") : "..", folder);
-  if (!(file = fopen(path, "r"))) skip(); /* a release leaves out doc/results */
+  if (!(file = fopen(path, "r"))) skip(); /* releases have no doc/results */
   do {
     json_decref(one);
     assert_non_null(one = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL));
@@ -191,7 +191,7 @@ static void read_curves(const char *folder, const char *name, struct curves *c)
   json_decref(one);
 }
 
-/* By CUDA, and by OpenCL, whose driver does not report the last cache's size. */
+/* Measured with CUDA, and with OpenCL, whose driver does not report the last cache's size. */
 static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
 {
   static const char *const names[] = {"mem-latency", "mem-opencl"};
@@ -213,8 +213,7 @@ static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
   }
 }
 
-/* With 140 GB a second table shows, whose reach in entries lies where the first one has just been
- * passed in bytes. */
+/* With 140 GB of memory, a second TLB level appears. */
 static void a_recorded_h200_has_two_tables(void **state)
 {
   static struct curves c;

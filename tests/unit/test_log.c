@@ -18,7 +18,7 @@ static int reset(void **state)
   return 0;
 }
 
-/** Compares what was printed with \a expected and frees it. */
+/** Compares the printed text with \a expected. */
 static void assert_printed(const char *expected)
 {
   char *text = capture_end(&errors);

@@ -53,7 +53,7 @@ static void a_short_buffer_cuts_and_does_not_overflow(void **state)
   assert_int_equal(text[2], 'z');
 }
 
-/* The field `system` of a document. */
+/* Returns the field `system` of a document. */
 static json_t *system_of(void)
 {
   struct doc d;

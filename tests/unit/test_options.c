@@ -56,7 +56,7 @@ static const struct option_program program = {.name = "prog",
 static struct settings settings;
 static enum option_request request;
 
-/** Parses the words of one line. Errors are held, so that tests can read them. */
+/** Parses a line of words as options. Errors are held back, so that tests can read them. */
 static status_t parse(const char *line)
 {
   static char words[256];
@@ -70,7 +70,7 @@ static status_t parse(const char *line)
   return option_parse_all(&program, argc, argv, &settings, &request);
 }
 
-/** The line must be refused, and with just this message. */
+/** The line must be refused with exactly this message. */
 static void assert_refused(const char *line, const char *message)
 {
   assert_int_equal(parse(line), STATUS_USAGE);
@@ -200,7 +200,7 @@ static void an_abbreviation_is_refused_but_understood(void **state)
   assert_refused("--swee 3", "unknown option \"--swee\": did you mean --sweeps?");
 }
 
-/* A letter too many, too few, another one, two swapped. */
+/* Words with an additional, a missing or another letter, and with two letters swapped. */
 static void a_slip_is_refused_but_understood(void **state)
 {
   static const char *const slips[][2] = {{"--sweepps", "--sweeps"},  {"--sweps", "--sweeps"},
@@ -217,7 +217,7 @@ static void a_slip_is_refused_but_understood(void **state)
   assert_refused("--sizzling", "unknown option \"--sizzling\": see --help");
 }
 
-/* The nearest of several, the first of equals, and none that would be another word. */
+/* The nearest word is suggested, the first of equal ones, and none that is too different. */
 static void the_nearest_word_is_guessed(void **state)
 {
   static const char *const cases[][2] = {{"strem", "stream"},
@@ -374,12 +374,12 @@ static void a_list_is_read_word_by_word(void **state)
   rest = value_next(rest, ',', word, sizeof word);
   assert_string_equal(word, "");
   rest = value_next(rest, ',', word, sizeof word);
-  assert_string_equal(word, ""); /* and not what of it fits */
+  assert_string_equal(word, ""); /* not the part of it that fits */
   assert_null(value_next(rest, ',', word, sizeof word));
   assert_string_equal(word, "2");
 }
 
-/** Asserts the warning about the last line's options when only \a readers are active. */
+/** Asserts the warning about options of the last line that none of \a readers reads. */
 static void assert_ignored(unsigned readers, const char *warning, int n, const char *first)
 {
   struct capture capture = capture_begin(stderr);
@@ -437,7 +437,7 @@ static void variables_are_read_strictly(void **state)
     }
     setenv(cases[c].name, cases[c].good, 1);
     assert_int_equal(parse("-n 3"), STATUS_OK);
-    setenv(cases[c].name, "", 1); /* as if it were not set */
+    setenv(cases[c].name, "", 1); /* counts as not set */
     assert_int_equal(parse("-n 3"), STATUS_OK);
     unsetenv(cases[c].name);
   }

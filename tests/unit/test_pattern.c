@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of differing points, fault by fault: in a box of 30 x 40 x 50 from 1,2,3 on. */
+/* Reports of differing points for several faults, in a box of 30 x 40 x 50 from (1, 2, 3) on. */
 #include "tests/unit/unit.h"
 
 #include "himeno/verify/wrong.h"
 
 static const int64_t lo[3] = {1, 2, 3}, hi[3] = {31, 42, 53};
 
-/* A point, with a number of its own. */
+/* A point with its index among the differing points. */
 struct at {
   int64_t i, j, k;
   uint32_t noise;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which claims of ranks make a job, what is said of the others, and which ranks are only late. */
+/* Which claims of ranks make a job, what is reported about others, and which ranks are late. */
 #include "tests/unit/unit.h"
 
 #include <signal.h>
@@ -20,7 +20,7 @@ static int position(const char *name)
   return b;
 }
 
-/* Rank r, on the host with that name and first rank. */
+/* Sets the claim of rank r. \a host is its host's name, and \a first that host's first rank. */
 static void claim_set(struct rank_claim *all, int r, const char *host, int first, int backend,
                       const char *reason)
 {
@@ -110,7 +110,7 @@ static const struct gpu_backend best = {.name = "best", .vendor = GPU_VENDOR_NVI
                                 any = {.name = "any", .probe = one_gpu},
                                 host = {.name = "host", .on_host = 1, .probe = nothing};
 
-/* One device on the PCI bus, of that vendor. */
+/* Makes a PCI bus with one device of this vendor. */
 static void bus_with(const char *vendor)
 {
   char command[256];
@@ -150,7 +150,7 @@ static void another_backend_does_not_replace_a_broken_driver(void **state)
   assert_int_equal(system("rm -r bus.tmp"), 0);
 }
 
-/* A process that computes, sleeps or was stopped. */
+/* Starts a process that computes or sleeps, and sends it \a signal. */
 static pid_t process_that(int signal, int computes)
 {
   const pid_t child = fork();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Detection rate of the default policy on a host of eight devices, and how often it accuses a sound
- * one: simulated, with devices that differ as eight H200 do. ACCEPT_POWER=1 prints the table of
+/* Simulates how often the default policy detects a fault on a host of eight devices, and how often
+ * it accuses a sound host. Devices differ as eight H200 do. ACCEPT_POWER=1 prints the table of
  * doc/lab/acceptance-power.md. */
 #include "tests/unit/unit.h"
 
@@ -11,16 +11,16 @@
 #define DEVICES    8
 #define SWEEPS     120
 #define BLOCKS_MAX 60
-#define BOUNDARY   0.1 /* of computing, before halos travel while the rest is computed */
-/* Of doc/results, as MACHINE_NOISE is: devices of a host (0.024 from fastest to slowest), a
- * device's ceiling as a share of theory, and paths as comm-gpu repeats them. */
+#define BOUNDARY   0.1 /* share of the computation before halos are sent */
+/* From doc/results, like MACHINE_NOISE. DIFFER: deviation of devices (0.024 from fastest to
+ * slowest). OF_THEORY: a device's ceiling as a share of theory. PATHS_NOISE: of repeated paths. */
 #define DIFFER      0.008
 #define OF_THEORY   0.9
 #define PATHS_NOISE 0.05
 
-/* A fault, times slower; 1 for none. */
+/* A fault, as factors by which parts are slower; 1 for none. */
 struct fault {
-  double device, all, link; /* of device 3, of all, of what travels between 3 and 4 */
+  double device, all, link; /* device 3, all devices, the link between 3 and 4 */
 };
 
 /* Nearly normal, mean 0, deviation 1. */
@@ -66,7 +66,7 @@ static void value_set(struct judge_rank *rank, const char *key, double value)
   rank->value[check_kind_find(key)] = value;
 }
 
-/* All ranks' blocks; the run's times. */
+/* Fills the blocks of all ranks, and the times of the run. */
 static void blocks_fill(const struct machine *machine, int blocks, struct judge_rank rank[DEVICES],
                         struct judge_block *times, double *samples)
 {
@@ -97,7 +97,7 @@ static void blocks_fill(const struct machine *machine, int blocks, struct judge_
     value_set(&rank[r], "device_noise_max", rank[r].noise);
     value_set(&rank[r], "device_gflops_min", gflops);
     value_set(&rank[r], "ceiling_share_min", himeno_bytes_per_second(gflops) / ceiling);
-    /* 1 MHz of a bit is 0.25 MB per second; a sound device makes OF_THEORY of all. */
+    /* 1 MHz times 1 bit is 0.25 MB/s; a sound device reaches OF_THEORY of the theory. */
     value_set(&rank[r], "theory_share_min",
               ceiling /
                   (0.25e6 * floor(MACHINE_BYTES_PER_SECOND / MACHINE_CEILING_SHARE / OF_THEORY / 0.25e6)));
@@ -105,7 +105,7 @@ static void blocks_fill(const struct machine *machine, int blocks, struct judge_
   }
 }
 
-/* Whether the default policy accepts that run. */
+/* Returns 1 if the default policy accepts a run with this seed and fault. */
 static int is_accepted(uint64_t seed, int blocks, const struct fault *fault)
 {
   static struct judge_rank rank[DEVICES];
@@ -134,7 +134,7 @@ static int is_accepted(uint64_t seed, int blocks, const struct fault *fault)
   return checks_count(&checks, CHECK_FAIL) == 0 && checks_count(&checks, CHECK_NOISY) == 0;
 }
 
-/* Of so many runs, those that are not accepted. */
+/* Returns how many of \a runs runs are not accepted. */
 static int refused(int runs, int blocks, struct fault fault)
 {
   int n = 0;
@@ -157,14 +157,14 @@ static void a_detectable_slowdown_is_found_in_99_of_100_runs(void **state)
   assert_true(refused(200, 7, (struct fault){1, 1, 2.5}) >= 198);
 }
 
-/* ---- network cards against their wires ---- */
+/* ---- network cards, compared with their ports ---- */
 
 #define WIRES        (2 * DEVICES)
 #define CARDS_DIFFER 0.003
-#define STREAM_ERROR 0.0075 /* the largest standard error that comm-gpu lets count */
+#define STREAM_ERROR 0.0075 /* the largest standard error with which comm-gpu judges a stream */
 
-/* Of so many runs over two hosts, those in which the spread of cards fails at 5%. The wires of the
- * first \a slow cards reach \a rate of what others do, and only they may be named. */
+/* Returns in how many of \a runs runs over two hosts the spread of cards fails at 5%. The first \a
+ * slow cards reach \a rate of the others' rate; only they may be named. */
 static int wires_refused(int runs, int slow, double rate)
 {
   static struct judge_rank rank[WIRES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The performance model: known parameters are found again in made-up studies, intervals hold what
- * they promise, and too little is refused. */
+/* The performance model: it must find known parameters in simulated studies, its intervals must
+ * cover as promised, and too small studies must be refused. */
 #include "tests/unit/predict_machine.h"
 
 #include "base/log.h"
@@ -80,8 +80,8 @@ static void without_overlap_computing_and_exchange_add(void **state)
   free(model);
 }
 
-/* With one launch for all, latencies do not add, and small grids take what slab, store and flag
- * take one after the other. */
+/* With one launch for all messages, latencies do not add up. In small grids, the time is the sum of
+ * slab, store and flag. */
 static void a_launch_for_all_messages_is_one_latency(void **state)
 {
   const struct machine linked = {.noise = 0.005, .overlap = 1, .at_once = 1};
@@ -99,7 +99,7 @@ static void a_launch_for_all_messages_is_one_latency(void **state)
   free(model);
 }
 
-/* Only runs whose parts are so large, against their faces, that none is bound by its exchange. */
+/* Returns runs whose parts are so large that no exchange determines the time. */
 static struct study study_of_large_parts(void)
 {
   struct study study = study_make(&plain, 4);
@@ -113,8 +113,8 @@ static struct study study_of_large_parts(void)
   return study;
 }
 
-/* A busy machine may show comm-gpu latencies of milliseconds: what the runs say counts, whichever
- * term binds them. */
+/* On a busy machine, comm-gpu may measure latencies of milliseconds. The measured runs must take
+ * precedence, whichever term determines their time. */
 static void wrong_paths_do_not_spoil_what_was_measured(void **state)
 {
   static const double wrong[] = {0.1, 1, 3, 10, 30, 100, 1000};
@@ -133,7 +133,7 @@ static void wrong_paths_do_not_spoil_what_was_measured(void **state)
   study_free(&study);
 }
 
-/* If no run is bound by its exchange, comm-gpu's parameters are used for it. */
+/* If no exchange determines a run's time, comm-gpu's parameters are used for exchanges. */
 static void an_exchange_never_seen_is_as_comm_gpu_has_it(void **state)
 {
   (void)state;
@@ -144,7 +144,7 @@ static void an_exchange_never_seen_is_as_comm_gpu_has_it(void **state)
   struct study_run small = run_of(&plain, "S", sizes[0].extent, 2, 0);
   assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
   struct model_time time = predict(model, &small);
-  assert_near(time.latency, 1.1 * LATENCY, 0.04); /* and a little for each message */
+  assert_near(time.latency, 1.1 * LATENCY, 0.04); /* a message adds a little */
   assert_int_equal(time.limit, LIMIT_LATENCY);
   assert_true(time.extrapolated & BEYOND_SMALL);
   study_free(&study);
@@ -185,7 +185,7 @@ static void noisier_runs_have_wider_intervals(void **state)
   free(loud);
 }
 
-/* One run says a tenth of its time: what the others say stays. */
+/* One run has a tenth of its real time; the other runs must still determine the prediction. */
 static void one_wrong_run_moves_little(void **state)
 {
   (void)state;
@@ -202,8 +202,8 @@ static void one_wrong_run_moves_little(void **state)
   free(model);
 }
 
-/* Runs of a size that was left out were 30% off: such a size is given as much, a measured one not,
- * and each doubling of ranks what one showed. */
+/* Held-out sizes were wrong by 30%, and held-out numbers of ranks by 20%: an unmeasured size gets
+ * the first as margin, each doubling of ranks the second, a measured run neither. */
 static void held_out_errors_widen_intervals_beyond_the_study(void **state)
 {
   struct validate_pair pairs[24];
@@ -233,7 +233,7 @@ static void held_out_errors_widen_intervals_beyond_the_study(void **state)
   assert_true(log(wide.seconds / wide.low) > 0.4 && log(wide.seconds / wide.low) < 0.7);
   struct geometry sends;
   assert_int_equal(geometry_make(study.runs[1].global, study.runs[1].procs, 1, 1, 2, &sends), STATUS_OK);
-  for (int times = 4; times <= 16; times *= 4) { /* a size more has four times the bytes */
+  for (int times = 4; times <= 16; times *= 4) { /* each larger size has four times the bytes */
     model->range.bytes_most = (sends.bytes[0] + sends.bytes[1]) / times;
     wide = predict(model, &study.runs[1]);
     assert_true(wide.extrapolated & BEYOND_BYTES);
@@ -274,9 +274,9 @@ static void held_out_runs_are_predicted_and_reported(void **state)
   assert_int_equal(validate_run(&study, &paths, &model->terms, &table), STATUS_OK);
   free(model);
   for (int p = 0; p < table.n; p++) kinds[table.pairs[p].kind]++;
-  assert_int_equal(kinds[KIND_RANKS], 8); /* four ranks: four sizes, strong and weak */
+  assert_int_equal(kinds[KIND_RANKS], 8); /* on four ranks: four sizes, strong and weak */
   assert_int_equal(kinds[KIND_SIZE], study.n);
-  assert_int_equal(kinds[KIND_CUT], 16); /* 2x1x1 and 4x1x1 */
+  assert_int_equal(kinds[KIND_CUT], 16); /* grids 2x1x1 and 4x1x1 */
   validate_summary(&table, &median, &worst, &n);
   assert_true(n > 0 && median > 0 && median < 0.05 && worst < 0.5);
   validate_free(&table);
@@ -285,7 +285,7 @@ static void held_out_runs_are_predicted_and_reported(void **state)
 
 /* ---- too little ---- */
 
-/* The fit of \a study fails and says \a what. */
+/* Asserts that the fit of \a study fails with a message that contains \a what. */
 static void refuses(struct study *study, const struct study_paths *paths, const char *what)
 {
   struct model *model = calloc(1, sizeof *model);

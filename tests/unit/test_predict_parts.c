@@ -19,10 +19,10 @@ static void the_busiest_rank_is_counted(void **state)
   assert_true(g.points == 16 * 16 * 128);
   assert_true(g.slab_points[0] == 2 * 16 * 128 && g.slab_points[1] == 14 * 128 && g.slab_points[2] == 0);
   assert_true(g.inner == 14 * 15 * 128);
-  /* rank (1, ·) has i+ and an edge on the other host */
+  /* Ranks (1, ·) have i+ and an edge on the other host. */
   assert_true(g.messages[STUDY_OTHER_HOST] == 2 && g.bytes[STUDY_OTHER_HOST] == 4 * (16 * 128 + 128));
   assert_true(g.bytes[STUDY_SAME_HOST] == 4 * (16 * 128 + 16 * 128 + 128));
-  for (int rank = 2; rank < 6; rank++) { /* at the border of the hosts, on either side */
+  for (int rank = 2; rank < 6; rank++) { /* the ranks next to the other host */
     struct geometry one;
     assert_int_equal(g.of_rank(&g, rank, 4, &one), STATUS_OK);
     assert_true(one.messages[STUDY_OTHER_HOST] == 2 && one.messages[STUDY_SAME_HOST] == 3);
@@ -31,13 +31,13 @@ static void the_busiest_rank_is_counted(void **state)
 
 static const struct model_scale as_measured = {1, 1};
 
-/* Six ranks in a row; what a face has in bytes. */
+/* Six ranks in a row along i, and the bytes of a face. */
 static const int64_t row[3] = {98, 34, 130};
 static const int in_a_row[3] = {6, 1, 1};
 static const double face = 4 * 32 * 128;
 
-/* A model of these transports with unscaled latencies and bandwidths; everything else costs
- * nothing. */
+/* Returns a model with these transports' own latencies and bandwidths, in which everything else
+ * costs nothing. */
 static struct model *model_of(const struct study_paths *paths)
 {
   struct model *model = calloc(1, sizeof *model);
@@ -52,8 +52,8 @@ static struct model *model_of(const struct study_paths *paths)
   return model;
 }
 
-/* Six ranks in a row, three a host: the second has both neighbours on its own host, the third one
- * there and one elsewhere. */
+/* Six ranks in a row on two hosts: the second has both neighbours on its own host, the third has
+ * one there and one on the other host. */
 static void the_slowest_rank_decides_and_paths_carry_bytes_concurrently(void **state)
 {
   struct geometry g;
@@ -64,14 +64,14 @@ static void the_slowest_rank_decides_and_paths_carry_bytes_concurrently(void **s
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 3, &g), STATUS_OK);
   assert_true(g.bytes[STUDY_SAME_HOST] == face && g.bytes[STUDY_OTHER_HOST] == face);
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
-  assert_near(time.seconds / (face / 1e9), 1, 1e-9); /* the other host's are here sooner */
+  assert_near(time.seconds / (face / 1e9), 1, 1e-9); /* the other host's bytes arrive sooner */
   assert_int_equal(model_slowest(model, 3, "staged", &as_measured, &g, &time), STATUS_OK);
   assert_near(time.seconds / (2 * face / 1e9), 1, 1e-9);
   assert_true(g.bytes[STUDY_SAME_HOST] == 2 * face && g.bytes[STUDY_OTHER_HOST] == 0);
   free(model);
 }
 
-/* Two ranks in a row per host: stores stay within hosts, and messages between hosts are staged. */
+/* Six ranks in a row on three hosts: p2p within a host, staged between hosts. */
 static void hosts_are_reached_by_staged_and_unmeasured_paths_are_refused(void **state)
 {
   static const double slab = 3e-6;
@@ -87,7 +87,7 @@ static void hosts_are_reached_by_staged_and_unmeasured_paths_are_refused(void **
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
   assert_near(time.latency, 20e-6, 1e-9);
   assert_near(time.bytes, face / 4e9, 1e-9);
-  assert_near(time.boundary, g.slabs * slab, 1e-9); /* each a launch of its own */
+  assert_near(time.boundary, g.slabs * slab, 1e-9); /* each slab has a separate launch */
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 6, &g), STATUS_OK);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
   assert_near(time.latency, 1e-6 + slab, 1e-9);
@@ -106,8 +106,8 @@ static void hosts_are_reached_by_staged_and_unmeasured_paths_are_refused(void **
   free(model);
 }
 
-/* Six ranks in a row: four sweeps per pass precede an exchange that needs no host, and overlap with
- * one that does. */
+/* With four sweeps per pass, an exchange without the host follows the pass; an exchange that the
+ * host attends overlaps with it. */
 static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
 {
   static const struct {
@@ -134,8 +134,8 @@ static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
   free(model);
 }
 
-/* A pass of four sweeps: its points hide its steps. With transports that a host attends, slabs of
- * four layers go first, with a wait at the end. */
+/* A pass of four sweeps, which hides its fixed cost. If the host attends a transport, slabs of four
+ * layers are computed first, and a wait follows. */
 static void slabs_of_several_sweeps_go_first_by_staged(void **state)
 {
   struct geometry g;
@@ -161,7 +161,7 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
   assert_near(time.seconds, 7e-3 + 1e-6, 1e-9);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
   assert_true(time.boundary == 0 && time.synchronisation == 0);
-  model->terms.depth = 1; /* points of slabs are the interior's then, and nothing hides a launch */
+  model->terms.depth = 1; /* slab points are the interior's now, and nothing hides launches */
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 6, &g), STATUS_OK);
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
   assert_near(time.interior, 3e-3 + 4e-3 * g.points / (g.points + again) + 2e-3, 1e-9);
@@ -169,8 +169,8 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
   free(model);
 }
 
-/* A rank's own bytes are few and its host's many: what it sends to others is longer, though it has
- * less of the bandwidth's factor. */
+/* A rank sends few bytes, but its host many. So the path between hosts determines the time,
+ * although the bandwidth's own factor is smaller for it. */
 static void the_slower_path_is_found_by_the_time_of_its_bytes(void **state)
 {
   struct geometry g;
@@ -210,7 +210,7 @@ static void the_worst_error_is_the_largest_whatever_its_sign(void **state)
   assert_true(median == 0.2 && worst == 0.3 && n == 3);
 }
 
-/* Of 4096 devices with 0.8% the slowest is expected 2.9% late. */
+/* Of 4096 devices with a deviation of 0.8%, the slowest is expected to be 2.9% late. */
 static void the_slowest_of_many_is_late_by_order_statistics(void **state)
 {
   (void)state;

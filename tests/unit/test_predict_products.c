@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of gemm-gpu over many ranks: what each rank has to do, known parameters found again,
- * larger products predicted from smaller ones, and intervals that hold what they promise. */
+/* The model of gemm-gpu's products: it must count each rank's work, find known parameters, and
+ * predict larger products from smaller ones, with intervals that cover as promised. */
 #include "tests/unit/predict_machine.h"
 
 #include "gemm/types.h"
@@ -23,9 +23,9 @@ static double up(double a, double b)
   return ceil(a / b);
 }
 
-/* The launches of panel j, written down a second time, where the panel's last slices arrive \a
- * travel after those of the panel before and its first a step after them: what a step brings is
- * multiplied with all that is here. Begins at \a at, ends when that is done. */
+/* Returns the end of panel j, computed independently of the model, if it begins at \a at. Slices
+ * arrive from one step after \a before on, the last one after \a travel. Each step multiplies what
+ * it brings with all slices that are there. */
 static double panel_time(double at, double before, double travel, double launch, double panel, int P, int Q)
 {
   const int most = P > Q ? P : Q;
@@ -39,8 +39,8 @@ static double panel_time(double at, double before, double travel, double launch,
   return at;
 }
 
-/* A panel's, where tiles of C go in waves over 132 multiprocessors. Told of them, a kernel may take
- * k in parts, which it adds up; whole tiles fill the waves of all panels. */
+/* Returns a panel's time if tiles of C run in waves on 132 multiprocessors. If these are known, a
+ * kernel may divide k into parts and add them up; whole tiles fill the waves of all panels. */
 static double tiles_time(const struct machine *m, double rows, double columns, double k, double panels,
                          const struct study_run *run)
 {
@@ -54,8 +54,8 @@ static double tiles_time(const struct machine *m, double rows, double columns, d
   return least;
 }
 
-/* Panel by panel: j + 1 travels while j is multiplied, and j + 2 waits for j. Bytes are slowed by
- * those of the host as in machine_time. */
+/* Panel j + 1 is sent while j is multiplied, and j + 2 waits for j. The host's bytes slow a rank's
+ * bytes as in machine_time. */
 static double product_time(const struct machine *m, const struct study_run *run)
 {
   const int p = run->procs[0], q = run->procs[1];
@@ -71,7 +71,7 @@ static double product_time(const struct machine *m, const struct study_run *run)
   const double travel = longest > 0 ? LATENCY * longest + messages + bytes / BANDWIDTH : 0;
   const double multiply = m->tile > 0 ? tiles_time(m, rows, columns, k / panels, panels, run)
                                       : MULTIPLY_ADD * rows * columns * k / panels;
-  double arrived = 0, ended[2] = {0, 0}; /* the last panel, and the one before it */
+  double arrived = 0, ended[2] = {0, 0}; /* ends of the last panel and of the one before it */
   for (int j = 0; j < (int)panels; j++) {
     const double begin = fmax(arrived, ended[1]),
                  end = panel_time(ended[0], begin, travel, LAUNCH, multiply, p, q);
@@ -106,8 +106,8 @@ static struct study_run product_of(const struct machine *m, size_t p, const int 
   return run;
 }
 
-/* But for the size \a without, on ranks from \a least to \a most, strong and weak; four also in a
- * row. */
+/* Returns products of all sizes except \a without, on \a least to \a most ranks, strong and weak;
+ * on four ranks also in a 4x1 grid. */
 static struct study products_make(const struct machine *m, size_t without, int least, int most)
 {
   static const int itself[3], row[3] = {4, 1, 0};
@@ -165,8 +165,8 @@ static void known_terms_are_found_and_larger_ones_predicted(void **state)
   }
 }
 
-/* Of ranks and of a size that no run had: how many lie in their intervals of 60, whose ends are as
- * many times apart. */
+/* Predicts 60 products with more ranks, and with a size that no run had. Returns how many lie in
+ * their intervals; *width: mean ratio of the intervals' ends. */
 static int products_later_hold(const struct machine *m, double *width)
 {
   int n = 0, inside = 0;
@@ -196,8 +196,8 @@ static int products_later_hold(const struct machine *m, double *width)
   return inside;
 }
 
-/* And not by intervals that hold anything: where copies share the host's memory, where not, by
- * stores, and where the model is wrong, as kernels waste most of a wave of tiles on few blocks. */
+/* Intervals must also be narrow. Machines: copies share the host's memory, or do not; stores (p2p);
+ * and kernels whose tiles leave most of a wave idle, for which the model is wrong. */
 static void nine_of_ten_larger_products_lie_in_the_interval(void **state)
 {
   static const struct machine machines[] = {{.noise = 0.03},
@@ -221,8 +221,8 @@ static void nine_of_ten_larger_products_lie_in_the_interval(void **state)
   assert_true(inside >= 10 * 54);
 }
 
-/* Over 2x3, in panels of 300 of k, whose slices of A are a third of the rows and of B a half of the
- * columns. */
+/* Returns a product over 2x3 ranks in panels of k = 300. A slice has a third of a rank's rows of A,
+ * or half of its columns of B. */
 static struct study_run product_2x3(int64_t m, int64_t n, int64_t k)
 {
   return (struct study_run){.program = STUDY_GEMM,
@@ -251,7 +251,7 @@ static void a_rank_sends_its_slices_in_each_step(void **state)
   model_parts_make(&model->terms, &g, -1, &parts);
   assert_near(parts.interior, 24 * 2, 1e-9);
   model->terms.paths = paths_make();
-  model->terms.fitted.hinder = 0.5; /* where a host attends it */
+  model->terms.fitted.hinder = 0.5; /* only transports that a host attends are slowed */
   for (int via = 0; via < model->terms.paths.n; via++) {
     model_parts_make(&model->terms, &g, via, &parts);
     assert_true(parts.hinder == (model_at_once(model->terms.paths.transports[via].name) ? 0 : 0.5));
@@ -260,23 +260,23 @@ static void a_rank_sends_its_slices_in_each_step(void **state)
   run.product.type = GEMM_BF16;
   assert_int_equal(workload_geometry(&run, 6, &other), STATUS_OK);
   assert_near(2 * other.host_bytes, g.host_bytes, 1e-9);
-  double sum = 0; /* of one host, in another way */
+  double sum = 0; /* the host's bytes, summed over its ranks */
   for (int rank = 0; rank < 6; rank++) {
     assert_int_equal(other.of_rank(&other, rank, 6, &other), STATUS_OK);
     sum += other.bytes[STUDY_SAME_HOST];
   }
   assert_near(sum, other.host_bytes, 1e-9);
-  for (int rank = 0; rank < 6; rank++) { /* none has more than the busiest */
+  for (int rank = 0; rank < 6; rank++) { /* no rank has more than the busiest one */
     assert_int_equal(g.of_rank(&g, rank, 6, &other), STATUS_OK);
     assert_true(other.points <= g.points && other.bytes[0] <= g.bytes[0] && other.rounds == g.rounds);
   }
 }
 
-/* Rows of three fill a host: columns go between hosts. By twos rows do too, at their ends. */
+/* With three ranks per host only columns cross hosts; with two, ends of rows do, too. */
 static void rings_leave_a_host_where_its_ranks_end(void **state)
 {
   const struct study_run run = product_2x3(60, 60, 300);
-  /* two steps of A, from 1 to 2, 2 to 0, 3 to 4 and 5 to 3 */
+  /* messages of A to another host: two steps each from 1 to 2, 2 to 0, 3 to 4 and 5 to 3 */
   static const int beyond[] = {0, 2, 2, 2, 0, 2};
   struct geometry g, one;
   (void)state;
@@ -286,12 +286,13 @@ static void rings_leave_a_host_where_its_ranks_end(void **state)
   assert_int_equal(workload_geometry(&run, 2, &g), STATUS_OK);
   for (int rank = 0; rank < 6; rank++) {
     assert_int_equal(g.of_rank(&g, rank, 2, &one), STATUS_OK);
-    const int column = 1; /* its peer, three ranks on, is on another host */
+    const int column = 1; /* the message of B: its peer, three ranks further, is on another host */
     assert_int_equal((int)one.messages[STUDY_OTHER_HOST], beyond[rank] + column);
   }
 }
 
-/* Of gemm-gpu's choice on a GPU or a CPU where all runs have it, else the widest. */
+/* If all runs have gemm-gpu's panel for a GPU, or for a CPU, other sizes get it, too; otherwise the
+ * widest panel. */
 static void panels_of_other_sizes_are_as_the_study_has_them(void **state)
 {
   struct study_run runs[2] = {{.global = {64, 64, 16384}, .product = {.panel = 8192}},
@@ -321,7 +322,7 @@ static double interior_of(const struct model_terms *terms, int64_t m, int64_t n,
   return parts.interior;
 }
 
-/* In rounds of 132 tiles of 128x256: a multiply-add takes 1, the sum of an element's parts 100. */
+/* Waves of 132 tiles of 128x256. A multiply-add costs 1, the sum of an element's parts 100. */
 static void tiles_go_in_rounds(void **state)
 {
   struct model_terms terms = {.tile = {128, 256}, .units = 132, .slabs_hidden = 1, .depth = 1};
@@ -330,12 +331,12 @@ static void tiles_go_in_rounds(void **state)
   terms.fitted.value[TERM_POINT] = 1;
   terms.fitted.value[TERM_IDLE] = 100;
   assert_near(interior_of(&terms, 6144, 6144, 6144, 1), elements * 9 * 6144, 1e-9); /* 1152 tiles */
-  /* 288 tiles are three rounds, but in five parts eleven of a fifth */
+  /* 288 tiles need three waves; in five parts they need eleven waves of a fifth each. */
   assert_near(interior_of(&terms, 3072, 3072, 6144, 1), elements * 11 * (6144 / 5.0 + 100), 1e-9);
   assert_near(interior_of(&terms, 3072, 3072, 300, 1), elements * 3 * 300, 1e-9);
-  /* two panels of two launches of 1152 tiles: 34.9 rounds together, 8.7 each */
+  /* Two panels with two launches of 1152 tiles each need 34.9 waves together, and 8.7 each. */
   assert_near(interior_of(&terms, 12288, 12288, 12288, 2), elements * 35 * 6144, 1e-9);
-  /* two of 32 tiles, one after the other */
+  /* Two launches of 32 tiles, one after the other. */
   assert_near(interior_of(&terms, 2048, 2048, 100, 2), elements * 2 * 100, 1e-9);
   assert_near(interior_of(&terms, 2048, 2048, 3000, 2), elements * 2 * (3000 / 4 + 100), 1e-9);
   assert_near(interior_of(&terms, 1024, 1024, 3000, 2), elements * 2 * (3000 / 8.0 + 100), 1e-9);
@@ -343,7 +344,7 @@ static void tiles_go_in_rounds(void **state)
   assert_near(interior_of(&terms, 3072, 3072, 300, 1), 3072.0 * 3072 * 300, 1e-9);
 }
 
-/* Over 2x3: own slices are a sixth, two of either four sixths. */
+/* 2x3 ranks: own slices are a sixth of the product, two slices of each matrix four sixths. */
 static void the_first_panel_hides_behind_own_slices(void **state)
 {
   struct model_parts parts = {.interior = 6, .latency = 1, .bytes = 1};

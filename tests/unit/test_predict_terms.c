@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The performance model's terms of hosts with many ranks, of kernels' tiles, and of transports that
- * scatter. */
+/* Terms of the performance model for hosts with many ranks, for kernels' tiles, and for noisy
+ * transports. */
 #include "tests/unit/predict_machine.h"
 
 static struct model *fit_to_four(const struct machine *m, struct study *study)
@@ -24,8 +24,8 @@ static double worst_on_eight(const struct model *model, const struct machine *m)
   return worst;
 }
 
-/* Three and four ranks in a row show the sharing: the inner ranks send as much, and the host
- * carries half as much again. */
+/* Three and four ranks in a row show the sharing: the inner ranks send equally much, but with four
+ * the host has half as many bytes again. */
 static void the_bytes_of_a_host_share_it(void **state)
 {
   const struct machine shared = {.noise = 0.002, .overlap = 1, .host_share = 0.45};
@@ -40,8 +40,8 @@ static void the_bytes_of_a_host_share_it(void **state)
   free(model);
 }
 
-/* S has rows of 126 points and two more grids of 128 and 192: half and a quarter of their threads
- * are idle. */
+/* Rows of 126 points (S), 128 and 192 leave a half, a half and a quarter of a tile's 256 threads
+ * idle. */
 static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
 {
   const struct machine tiled = {.noise = 0.002, .overlap = 1, .tile = 256};
@@ -64,8 +64,8 @@ static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
   free(model);
 }
 
-/* Two transports, one of which scatters by a tenth: the quiet one keeps its accuracy, and each has
- * its own interval. */
+/* One of two transports varies by 12%: the other keeps its accuracy, and each has its own
+ * interval. */
 static void a_noisy_transport_does_not_spoil_the_others(void **state)
 {
   const struct machine scattered = {.noise = 0.12, .overlap = 1},
@@ -86,18 +86,18 @@ static void a_noisy_transport_does_not_spoil_the_others(void **state)
   free(model);
 }
 
-/* By hand: (1 + (f·k)^4)^¼ / (1 + f^4)^¼. */
+/* Computed by hand: (1 + (f·k)^4)^¼ / (1 + f^4)^¼. */
 static void ranks_on_one_memory_slow_each_other(void **state)
 {
   (void)state;
   assert_near(model_slowdown(0.5, 1), 1, 1e-9);
   assert_near(model_slowdown(0.5, 2), 1.171319, 1e-6);
   assert_near(model_slowdown(1, 8), 6.727582, 1e-6);
-  assert_near(model_slowdown(0, 3), 3, 1e-9); /* on one device: in turns */
+  assert_near(model_slowdown(0, 3), 3, 1e-9); /* on one device, ranks compute one after the other */
 }
 
-/* One socket with up to four ranks predicts two sockets with four each; without sharing nothing is
- * slower. */
+/* A study of up to four ranks on one socket must predict eight on two sockets. Without sharing, the
+ * model must find no slowdown. */
 static void one_socket_predicts_two(void **state)
 {
   const struct machine one = {.noise = 0.002, .overlap = 1, .sockets = 1};

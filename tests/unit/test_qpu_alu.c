@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Every operation against a scalar model in integers, written apart from the emulator's
- * vectors. */
+/** \file \brief Compares every operation with a scalar model in integers, which is independent of
+ * the emulator's vectors. */
 #include "tests/unit/qpu_model.h"
 #include "tests/unit/qpu_rig.h"
 
@@ -105,7 +104,7 @@ static void floats_round_toward_zero_and_know_no_denormals(void **state)
   assert_int_equal(lane_of(qpu_alu_add[QPU_A_FADD], 0x7f800000, 0xff800000u), 0xff800000u);
 }
 
-/* Rounding and denormals are the program's own again after a run. */
+/* After a run, the program's own rounding and denormals must be restored. */
 static void the_hosts_arithmetic_is_given_back(void **state)
 {
   struct qpu_alu_mode inner;

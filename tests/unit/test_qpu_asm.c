@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-/* Words of published programs, with the published text of each. */
+/* Published machine words, with their published text. */
 static const struct {
   const char *text;
   uint64_t word;
@@ -57,7 +57,7 @@ static void words_are_those_of_published_programs(void **state)
   }
 }
 
-/* Two texts for one word. */
+/* Asserts that two texts give the same word. */
 static void expect_same(const char *a, const char *b)
 {
   if (word_of(a) != word_of(b)) print_error("%s / %s\n", a, b);
@@ -114,7 +114,7 @@ static void expect_words(const char *text, const uint64_t *words, size_t n)
   qpu_program_free(&made);
 }
 
-/* Two programs, line by line the same words. */
+/* Asserts that two programs give the same words, line by line. */
 static void expect_same_program(const char *a, const char *b)
 {
   struct qpu_program other = qpu_must_assemble(b, 1);
@@ -195,7 +195,7 @@ static void a_missing_file_is_no_mistake_of_the_program(void **state)
   log_hold(0);
 }
 
-/* Pieces of the language in random order: anything may be refused, nothing may crash. */
+/* Parts of the language in random order: the assembler may refuse any text, but must not crash. */
 static void random_text_never_crashes_the_assembler(void **state)
 {
   static const char *const pieces[] = {"mov ",    "r0",          ", ",

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief The estimate of time: what each part of the model adds, in clocks, and that results stay.
- * */
+/** \file \brief The estimated time: the clocks that each part of the model adds, and that results
+ * do not change. */
 #include "tests/unit/qpu_rig.h"
 
 #include <math.h>
 
 #define END "thrend\nnop\nnop\n"
 
-/* Round numbers, so that sums can be read. */
+/* The model has round numbers, so that sums can be checked by eye. */
 static const struct qpu_cost_model model = {.clock_hz = 1e6,
                                             .tmu_vector = 16,
                                             .tmu_latency = 40,
@@ -22,7 +21,7 @@ static const struct qpu_cost_model model = {.clock_hz = 1e6,
                                             .dma_word = 4,
                                             .vpm_vector = 80};
 
-/* Clocks of \a n programs on as many QPUs. */
+/* Returns the clocks of \a n programs on \a n QPUs. */
 static long clocks(const char *text, int n)
 {
   struct qpu_emu_config config = {.n_qpus = n, .memory_bytes = 1 << 20, .max_instructions = 100000};
@@ -48,7 +47,7 @@ static void an_instruction_takes_four_clocks(void **state)
   assert_int_equal(clocks("nop\nnop\nnop\n" END, 12), 4 * 6);
 }
 
-/* The second finds its line in the TMU's cache, and two vectors of one line are one miss. */
+/* The second fetch finds its line in the TMU's cache. Two vectors of one line cause one miss. */
 static void a_fetch_waits_for_memory_or_for_the_cache(void **state)
 {
   (void)state;
@@ -58,7 +57,7 @@ static void a_fetch_waits_for_memory_or_for_the_cache(void **state)
   assert_int_equal(two - one, 4 + 16 + 40);
 }
 
-/* Sixteen lines: the memory gives them one after the other. */
+/* Memory delivers sixteen lines one after the other. */
 static void lines_come_from_memory_one_after_the_other(void **state)
 {
   (void)state;
@@ -66,7 +65,7 @@ static void lines_come_from_memory_one_after_the_other(void **state)
   assert_int_equal(clocks(scattered, 1) - clocks(ADDRESSES FETCH END, 1), 15 * 100);
 }
 
-/* QPUs of one slice share a TMU and its cache, those of another only the L2 cache. */
+/* QPUs of one slice share a TMU and its cache; QPUs of different slices share only the L2 cache. */
 static void slices_have_caches_of_their_own(void **state)
 {
   (void)state;
@@ -74,11 +73,11 @@ static void slices_have_caches_of_their_own(void **state)
       "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 2\nadd r0, r0, r1\nmov ra2, qpu_num\n"
       "nop\nmov.setf -, ra2\nbrr.allz -, r:go\nnop\nnop\nnop\nsacq -, 1\n:go\n" FETCH "srel -, 1\n" END;
   long two = clocks(one_after_the_other, 2), five = clocks(one_after_the_other, 5);
-  /* three more of the slice at 68 clocks and one of the next slice, 20 clocks later */
+  /* Three more QPUs of the slice add 68 clocks each; one of the next follows 20 later. */
   assert_true(five - two > 2 * 60 && five - two < 4 * 100);
 }
 
-/* A line of uniforms is waited for once, and the next one comes meanwhile. */
+/* A program waits once for a line of uniforms; the next line is fetched meanwhile. */
 static void uniforms_come_by_the_line(void **state)
 {
   char text[4000] = "";
@@ -86,7 +85,7 @@ static void uniforms_come_by_the_line(void **state)
   assert_int_equal(clocks("mov r0, unif\nmov r0, unif\n" END, 1), 1000 + 4 * 5);
   for (int i = 0; i < 40; i++) strcat(text, "mov r0, unif\n");
   strcat(text, END);
-  /* lines 0 and 1 are asked for at once, line 2 where line 1 begins, behind 16 uniforms */
+  /* Lines 0 and 1 are requested at once, line 2 when line 1 begins, that is after 16 uniforms. */
   assert_int_equal(clocks(text, 1), 1000 + 4 * 16 + 1000 + 4 * (8 + 3));
 }
 
@@ -95,7 +94,7 @@ static void transfers_share_one_engine(void **state)
   (void)state;
   const char *text = ADDRESSES LOAD "mov -, vr_wait\n" END;
   long one = clocks(text, 1), three = clocks(text, 3);
-  long busy = 200 + 4 * 40 + 4 * 16 * 4; /* more than its four lines from memory take */
+  long busy = 200 + 4 * 40 + 4 * 16 * 4; /* more than four lines from memory take */
   assert_true(three - one >= 2 * busy && three - one < 2 * busy + 40);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/qpu_rig.h"
 
-/* Runs a program that works on r0 and r1 and writes rows to the VPM; the caller closes the rig. */
+/* Runs a program that computes with r0 and r1 and writes VPM rows. The caller closes the rig. */
 static struct qpu_rig run_rows(const char *text, const uint32_t *a, const uint32_t *b)
 {
   struct qpu_rig rig = rig_open(NULL, text);
@@ -26,8 +26,8 @@ static void vectors_come_by_tmu_and_go_by_dma(void **state)
   rig_close(&rig);
 }
 
-/* sub.setf gives Z and N in different lanes; every condition then picks its lanes, on either
- * ALU. */
+/* sub.setf sets Z and N in different lanes. Every condition must then select its lanes, on both
+ * ALUs. */
 static void each_condition_picks_its_lanes(void **state)
 {
   static const char *const conds[] = {"ifz", "ifnz", "ifn", "ifnn"};
@@ -70,15 +70,14 @@ static void flags_come_from_the_mul_alu_when_add_rests(void **state)
   rig_close(&rig);
 }
 
-/* Which of the branch conditions are taken for Z set in no, some and all lanes; N behaves the
- * same. */
+/* {taken if no, some, all lanes have Z set} for each branch condition; for N it is the same. */
 static void each_branch_condition_tests_all_lanes(void **state)
 {
   static const uint32_t values[3][16] = {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
                                          {1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
                                          {0}};
   static const int taken[4][3] = {
-      {0, 0, 1}, {1, 0, 0}, {0, 1, 1}, {1, 1, 0}}; /* all, all not, any, any not */
+      {0, 0, 1}, {1, 0, 0}, {0, 1, 1}, {1, 1, 0}}; /* all set, all clear, any set, any clear */
   static const char *const names[4] = {"all", "alln", "any", "anyn"};
   (void)state;
   for (int which = 0; which < 3; which++)
@@ -173,7 +172,7 @@ static void uniforms_stream_and_their_address_can_be_set(void **state)
   rig.in[0] = 44;
   rig_run(&rig, 1);
   assert_int_equal(rig.out[5], 22);
-  assert_int_equal(rig.out[16 + 5], 66); /* one read gives both operands */
+  assert_int_equal(rig.out[16 + 5], 66); /* one read of the port gives both operands */
   assert_int_equal(rig.out[32 + 5], 44);
   assert_int_equal(qpu_emu_stats(rig.emu).uniforms, 5);
   rig_close(&rig);
@@ -203,7 +202,7 @@ static void both_tmus_keep_their_order(void **state)
   ".rep i, 11\nsacq -, 0\n.endr\n.rep i, 11\nsrel -, 1\n.endr\nbrr -, r:through\nnop\nnop\nnop\n"            \
   ":other srel -, 0\nsacq -, 1\n:through\n"
 
-/* Each QPU writes a row, waits for all, and then stores the row of the next one. */
+/* Each QPU writes a row, waits for all QPUs, and then stores the next QPU's row. */
 static void twelve_qpus_meet_at_a_barrier(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 12, .memory_bytes = 1 << 20};
@@ -232,7 +231,7 @@ static void more_programs_than_qpus_take_cycles(void **state)
   rig_close(&rig);
 }
 
-/* Without the mutex the additions to one word would be lost. */
+/* Without the mutex, some additions to one word would be lost. */
 static void the_mutex_keeps_others_out(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 12, .memory_bytes = 1 << 20};
@@ -249,7 +248,7 @@ static void the_mutex_keeps_others_out(void **state)
   rig_close(&rig);
 }
 
-/* Two threads of one QPU: each has its own ra0; r0 is what the other left. */
+/* Two threads of one QPU: each has its own ra0, but r0 has the value that the other thread left. */
 static void threads_switch_after_two_more_instructions(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 1, .threads_per_qpu = 2, .memory_bytes = 1 << 20};
@@ -299,7 +298,7 @@ static void counts_are_of_instructions(void **state)
   rig_close(&rig);
 }
 
-/* A run is the same whenever it is done: cycles and counts included. */
+/* Repeated runs must be equal, including cycles and counts. */
 static void runs_repeat_exactly(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 12, .memory_bytes = 1 << 20};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief What the emulator refuses, and that nothing whatever makes it crash. */
+/** \file \brief Programs that the emulator refuses, and random programs, which must not crash
+ * it. */
 #include "tests/unit/qpu_rig.h"
 
 #include "gpu/qpu/emulator/predecode.h"
@@ -36,8 +36,8 @@ static const struct {
     {".int 0, 0xf0c809e7\n", "reserved code"},
     {".int 0, 0xf0f009e7\n", "reserved code"},          /* an absolute branch */
     {".int 0, 0xf0fc09e7\n", "reserved code"},          /* through ra0 */
-    {".int 0, 0xf0f80167\n", "reserved code"},          /* with a link in ra5 */
-    {".int 0, 0xe40209e7\n", "reserved code"},          /* a load of two bits per element */
+    {".int 0, 0xf0f80167\n", "reserved code"},          /* branches with a link in ra5 */
+    {".int 0, 0xe40209e7\n", "reserved code"},          /* loads two bits per element */
     {".int 0x099e7000, 0x100209e7\n", "reserved code"}, /* an operation */
     {".int 0x609e7000, 0x100009e7\n", "reserved code"},
     {".int 0x0d9e7080, 0x100c0827\n", "reserved code"}, /* a condition on the carry flag */
@@ -147,7 +147,7 @@ static void freed_memory_is_given_out_again_and_leaves_the_rest_alone(void **sta
 #define FUZZ_WORDS  48
 #define FUZZ_MEMORY 65536
 
-/* An address that does not end the program at once, except now and then. */
+/* Returns an address that, except sometimes, does not end the program at once. */
 static uint8_t tame(uint64_t *seed, unsigned address, const uint8_t *peripherals, size_t n)
 {
   unsigned dice = (unsigned)(qpu_random(seed) % 64);
@@ -155,7 +155,7 @@ static uint8_t tame(uint64_t *seed, unsigned address, const uint8_t *peripherals
   return dice < 32 ? address & 31 : peripherals[qpu_random(seed) % n];
 }
 
-/* Bits at random, or more often an instruction that is likely to run. */
+/* Returns random bits or, more often, an instruction that is likely to run. */
 static uint64_t likely_word(uint64_t *seed)
 {
   static const uint8_t reads[] = {32, 38, 39, 49, 50}, writes[] = {32, 33, 34, 35, 37, 38, 39, 49, 48};
@@ -187,7 +187,7 @@ static uint64_t likely_word(uint64_t *seed)
   return qpu_encode(&inst);
 }
 
-/* Most of them break no rule by themselves. */
+/* Returns a random instruction; most of them break no rule by themselves. */
 static uint64_t random_word(uint64_t *seed)
 {
   for (;;) {
@@ -198,7 +198,7 @@ static uint64_t random_word(uint64_t *seed)
   }
 }
 
-/* Memory that no program may touch keeps its zeros. */
+/* Returns 1 if the memory that no program may write is still zero. */
 static int untouched(struct qpu_emu *emu, uint32_t end)
 {
   const uint8_t *bytes = qpu_memory_at(qpu_emu_memory(emu), QPU_EMU_BASE);

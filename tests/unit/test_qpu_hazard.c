@@ -5,7 +5,7 @@
 
 #define END "\nthrend\nnop\nnop\n"
 
-/* A program that breaks a rule, the rule's words, and the least that puts it right. */
+/* A program that breaks a rule, the rule's text, and the program with the smallest fix. */
 struct breach {
   const char *broken, *rule, *right;
 };
@@ -32,7 +32,7 @@ static const struct breach alone[] = {
     {"mov.ifn t0s, r0" END, "cannot be conditional", "mov.ifn irq, r0" END},
 };
 
-/* In these r0 is an address to begin with. */
+/* In these programs, r0 is an address at the start. */
 static const struct breach sequences[] = {
     {"mov ra1, r0\nmov r1, ra1" END, "a register of file A or B cannot be read",
      "mov ra1, r0\nnop\nmov r1, ra1" END},
@@ -60,7 +60,7 @@ static const struct breach sequences[] = {
     {"thrend\nthrend\nnop\nnop\n", "delay slots of thread end", "nop" END},
     {"thrsw\nnop\nthrsw\nnop\nnop" END, "two delay slots of a thread switch",
      "thrsw\nnop\nnop\nthrsw\nnop\nnop" END},
-    /* the write is the last delay slot's, the read stands where the branch leads */
+    /* The write is in the last delay slot, and the read is at the branch's target. */
     {"brr -, r:there\nnop\nnop\nmov ra1, r0\nnop\n:there mov r1, ra1" END, "a register of file A",
      "brr -, r:there\nnop\nnop\nmov ra1, r0\nmov r1, ra1\n:there nop" END},
     {"mov.setf -, 0\n:loop mov r1, ra1\nnop\nbrr.anyz -, r:loop\nnop\nnop\nmov ra1, r0" END,
@@ -95,7 +95,7 @@ static void each_rule_of_a_sequence_is_checked_and_no_stricter_than_it_is(void *
     }
 }
 
-/* Both ALUs busy without operands from the ports: the register files are read nevertheless. */
+/* Returns an instruction of both ALUs without operands from the ports, which still read. */
 static struct qpu_inst busy(const char *text)
 {
   struct qpu_program program = qpu_must_assemble(text, 1);
@@ -117,7 +117,7 @@ static void a_peripheral_that_no_operation_takes_counts(void **state)
   inst = busy("fadd r3, r0, r1; fmul r2, r0, r1; thrend");
   inst.raddr_a = QPU_R_UNIFORM;
   assert_non_null(strstr(qpu_hazard_within(&inst)->text, "thread end instruction cannot read"));
-  inst.raddr_a = 14; /* a register stays where it is */
+  inst.raddr_a = 14; /* a register, not a peripheral */
   assert_null(qpu_hazard_within(&inst));
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief The Himeno kernels of the QPU: boxes of random places and sizes bit for bit as the model
- * gives them, and what a sweep costs in instructions. */
+/** \file \brief The QPU's Himeno kernels: random boxes must equal the model bit for bit, and a
+ * sweep must have the expected number of instructions. */
 #include "tests/unit/qpu_unit.h"
 
 #include <math.h>
@@ -13,7 +12,7 @@
 #include "himeno/kernels/qpu/naive_qpu.h"
 #include "himeno/kernels/qpu/sweep_qpu.h"
 
-/** Fields on a device, twice: the QPU's and the model's. */
+/** Fields of the QPU or of the model. */
 struct side {
   const struct himeno_kernel_set *set;
   struct gpu_device *device;
@@ -104,8 +103,8 @@ static uint64_t round_up(uint64_t n, uint64_t multiple)
   return (n + multiple - 1) / multiple * multiple;
 }
 
-/* XS has 30 × 30 columns of 62 points, four vectors each, on 12 programs: one interrupt, a store a
- * vector and one of sums a program. */
+/* XS has 30 × 30 columns of 62 points, which are four vectors each, on 12 programs. Expected: one
+ * interrupt, a store per vector, and a store of sums per program. */
 static void a_sweep_costs_the_clocks_of_its_loop(void **state)
 {
   struct side side;
@@ -143,7 +142,7 @@ static void a_boxs_points_are_counted(void **state)
   assert_int_equal(counts.flop % 16, 0);
 }
 
-/* Twelve programs with as many columns each; those of the longer box are looked at in part. */
+/* Twelve programs with equally many columns; a part of the longer box is run to estimate it. */
 static void a_long_box_is_estimated_by_a_part(void **state)
 {
   static const int64_t extents[][3] = {{66, 38, 50}, {66, 194, 50}};
@@ -173,7 +172,7 @@ int main(void)
       cmocka_unit_test(a_boxs_points_are_counted),
       cmocka_unit_test(a_long_box_is_estimated_by_a_part),
   };
-  omp_set_num_threads(1); /* the grids are too small for more, and the machine may be full */
+  omp_set_num_threads(1); /* the grids are too small for threads, and the machine may be busy */
   setenv("HIMENO_QPU", "emulator", 1);
   return cmocka_run_group_tests_name("qpu himeno", tests, NULL, NULL);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Whole ALU instructions of random fields: what both ALUs, conditions, flags, rotation,
- * small immediates and the write swap do together, against an interpreter of one lane
- * after the other. */
+/** \file \brief ALU instructions with random fields: both ALUs, conditions, flags, rotation, small
+ * immediates and the write swap together, compared with an interpreter that computes one lane after
+ * the other. */
 #include "tests/unit/qpu_model.h"
 
 #include "gpu/qpu/emulator/state.h"
@@ -10,8 +9,8 @@
 
 #define ROUNDS 60000
 
-/** State that an instruction reads and writes: files A and B, r0 to r5, flags; a word or bit per
- * lane. */
+/** State that an instruction reads and writes: files A and B, r0 to r5, and flags, with a word or
+ * bit per lane. */
 struct registers {
   uint32_t file[2][32][QPU_LANES], acc[6][QPU_LANES];
   unsigned z, n;
@@ -29,7 +28,7 @@ static int allowed(const struct registers *r, unsigned cond, int lane)
   return (flags[cond >> 1] >> lane & 1) != (cond & 1);
 }
 
-/* An operand, from the lane that a rotation takes it from. */
+/* Returns an operand of a lane, which a rotation takes from another lane. */
 static uint32_t operand(const struct registers *r, uint64_t word, unsigned mux, int lane)
 {
   int small = field(word, 60, 4) == QPU_SIG_SMALL_IMMEDIATE;
@@ -107,7 +106,7 @@ static uint64_t target(uint64_t *seed)
   return one_of(seed, 2) ? one_of(seed, 4) : others[one_of(seed, sizeof others)];
 }
 
-/* Four registers of each file, so that results meet sources. */
+/* Returns an instruction that uses four registers of each file, so that sources meet results. */
 static uint64_t random_instruction(uint64_t *seed)
 {
   for (;;) {
@@ -172,7 +171,7 @@ static void expect_registers(const struct qpu_thread *thread, const struct regis
   assert_int_equal(thread->n, r->n);
 }
 
-/* Issues as a run does: by the fast path if that accepts the instruction. */
+/* Issues an instruction as a run does: by the fast path if it accepts the instruction. */
 static void issue(struct qpu_emu *emu, struct qpu_thread *thread)
 {
   struct qpu_issue one = {.emu = emu, .qpu = &emu->qpus[0], .thread = thread};
@@ -209,7 +208,7 @@ static void random_instructions_match_the_interpreter(void **state)
       fast += qpu_fetch(emu, thread->pc)->fast;
       tried = words[i];
       assert_int_equal(qpu_alu_enter(&mode), STATUS_OK);
-      thread->open = thread->written = 0; /* each by itself: no hazard between them */
+      thread->open = thread->written = 0; /* no hazard between separate instructions */
       issue(emu, thread);
       qpu_alu_leave(&mode);
       interpret(&model, words[i]);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Every mistake that the assembler knows, with what it says of it. */
+/** \file \brief Every mistake that the assembler detects, with its message. */
 #include "tests/unit/qpu_unit.h"
 
 #include <unistd.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Programs at the edge of the part's rules: what breaks none runs, and what documents answer
- * differently is refused. */
+/** \file \brief Programs at the limits of the chip's rules: a program that breaks none must run,
+ * and one on which documents disagree must be refused. */
 #include "tests/unit/qpu_rig.h"
 
 #define END "thrend\nnop\nnop\n"
 
-/* Runs \a text with input 100, 101, … as the assembler passes it, or, if \a unchecked, as it is. */
+/* Runs \a text with the input 100, 101, … With \a unchecked, the assembler accepts hazards. */
 static struct qpu_rig run(const char *text, int unchecked)
 {
   struct qpu_rig rig = rig_open_checked(NULL, text, unchecked);
@@ -22,8 +21,8 @@ static void must_run(const char *text, int unchecked, const uint32_t *expected, 
   rig_close(&rig);
 }
 
-/* One lane is written and another one read, the target takes one lane, or the value stays in its
- * quad or goes up: as in matrix products that keep all they know in one vector. */
+/* Legal: one lane is written and another one read, the target takes one lane, or the value stays in
+ * its quad or moves up, as in matrix products with all their state in one vector. */
 static void rotations_that_touch_other_lanes_break_no_rule(void **state)
 {
   static const char *const harmless[] = {
@@ -50,7 +49,7 @@ static void a_lane_just_written_and_moved_down_is_still_a_fault(void **state)
   rig_close(&rig);
 }
 
-/* The end of every program that py-videocore makes: both ALUs move r0 onto itself. */
+/* Every program that py-videocore makes ends so: both ALUs move r0 to itself. */
 static void both_alus_may_move_a_register_onto_itself(void **state)
 {
   static const uint32_t expected[] = {100, 101};
@@ -60,7 +59,7 @@ static void both_alus_may_move_a_register_onto_itself(void **state)
            0, expected, 2);
 }
 
-/* In these words a NOP names r0 as its target, in all lanes: 0x100208271c9e7000, and with a
+/* In these words a NOP has r0 as its target, in all lanes: 0x100208271c9e7000, and the same with a
  * product. */
 static void an_alu_that_does_nothing_writes_nothing(void **state)
 {
@@ -96,7 +95,7 @@ static void what_documents_answer_differently_is_refused(void **state)
   }
 }
 
-/* All readings agree: nothing comes of the value, or all of r0 to r3 turn alike. */
+/* All readings of the rule agree: the value is not used, or all of r0 to r3 rotate alike. */
 static void what_makes_no_difference_is_no_question(void **state)
 {
   static const char *const texts[] = {"mov -, ra39",
@@ -125,7 +124,7 @@ static void whole_rows_with_blockmode_are_stored(void **state)
   rig_close(&rig);
 }
 
-/* Rows of 3072 numbers lie 12288 bytes apart: the pitch of the published product. */
+/* Rows of 3072 numbers are 12288 bytes apart, which is the pitch of the published product. */
 static void a_load_steps_over_rows_of_up_to_65535_bytes(void **state)
 {
   (void)state;

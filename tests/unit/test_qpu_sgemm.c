@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief The SGEMM kernels, bit for bit against scalar sums that round toward zero in the same
+/** \file \brief The SGEMM kernels: equal bits to scalar sums that round toward zero in the same
  * order, and within the type's bound of a product in double precision. */
 #include "tests/unit/qpu_unit.h"
 
@@ -41,8 +40,8 @@ static float multiply(volatile float x, volatile float y)
   return no_denormal(product);
 }
 
-/* The outer product adds up k after k; the dot product sixteen sums, which it then folds by 8, 4, 2
- * and 1. */
+/* Returns an element of C. The outer product adds one k after the other. The dot product has
+ * sixteen sums, which it then adds at distances of 8, 4, 2 and 1. */
 static float model(const struct qpu_sgemm_kernel *kernel, const struct qpu_sgemm_problem *m, size_t i,
                    size_t j)
 {
@@ -123,7 +122,7 @@ static struct qpu_sgemm_problem problem(uint64_t *seed, size_t p, size_t q, size
 
 static float transposed_a[40000], transposed_b[40000];
 
-/* Stored by columns, with gaps, every kernel gives the same bits. */
+/* Matrices stored by columns, with gaps, must give the same bits with every kernel. */
 static void transposed_matrices_give_the_same_bits(void **state)
 {
   static float plain[40000];
@@ -151,7 +150,7 @@ static void transposed_matrices_give_the_same_bits(void **state)
     }
 }
 
-/* In the QPUs' own memory, with rows that a load steps over and rows too long for that. */
+/* C is in the QPUs' own memory, with rows that a load can step over, and with longer ones. */
 static void c_in_the_qpus_memory_is_used_in_place(void **state)
 {
   static const size_t lds[] = {128, 131, 3072, 16383, 16384};
@@ -203,7 +202,7 @@ static void smallest_sizes_and_whole_tiles_work(void **state)
     }
 }
 
-/* The original kept alpha and beta in the loop's counter vector, and 0 ended the loop. */
+/* The original kept alpha and beta in the loop's counter vector, so 0 ended the loop. */
 static void alpha_and_beta_of_zero_are_right(void **state)
 {
   static const float pairs[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 0.5f}, {-1.5f, 0}};
@@ -241,8 +240,8 @@ static void the_innermost_loops_have_their_lengths(void **state)
   }
 }
 
-/* 96 × 363 by 363 × 3025, a layer of the network that pi-gemm was written for; and what the ladder
- * gains. */
+/* 96 × 363 by 363 × 3025 is a layer of the network for which pi-gemm was written. Also checks the
+ * gain of the ladder. */
 static void the_articles_product_is_within_the_types_bound(void **state)
 {
   uint64_t seed = 4;
@@ -282,7 +281,7 @@ static void each_rung_needs_fewer_instructions(void **state)
   }
 }
 
-/* Data that an earlier product left in the QPUs' memory does not affect a later one. */
+/* Data of an earlier product in the QPUs' memory must not affect a later one. */
 static void memory_is_used_again(void **state)
 {
   uint64_t seed = 7;
@@ -331,8 +330,8 @@ static double estimated_by_part(const struct qpu_sgemm_kernel *kernel, size_t p,
   return seconds;
 }
 
-/* A product of more than 20 million instructions runs only in part, and so does one before a
- * choice. */
+/* Of a product with more than 20 million instructions, only a part runs. So does a product before a
+ * choice of kernels. */
 static void a_part_estimates_the_whole(void **state)
 {
   static const size_t shapes[][3] = {{96, 40, 2000}, {64, 1500, 300}, {480, 64, 512}};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Every mode of VPM access and DMA against addresses from a separate calculation: as byte
- * positions in a row, or down a column. */
+/** \file \brief Compares every mode of VPM access and DMA with addresses that are computed
+ * separately: as byte positions in a row, or down a column. */
 #include "tests/unit/qpu_rig.h"
 
 #include "gpu/qpu/emulator/vpm.h"
@@ -14,7 +13,7 @@ static void fill(uint64_t *seed)
     vpm.words[i / QPU_LANES][i % QPU_LANES] = (uint32_t)qpu_random(seed);
 }
 
-/* Word k of a row, or of a column. */
+/* Returns word k of a row, or of a column. */
 static int row_word(int row, int k)
 {
   return row * 16 + k;
@@ -221,7 +220,7 @@ static void transfers_stay_in_their_allocation(void **state)
   assert_non_null(strstr(qpu_dma_load(&load, &memory, &vpm), "not emulated"));
 }
 
-/* Rows in, columns out: a transposition, as the SGEMM kernels make it. */
+/* Rows are written and columns read, which transposes, as the SGEMM kernels do. */
 static void programs_reach_all_of_it(void **state)
 {
   (void)state;
@@ -241,7 +240,7 @@ static void programs_reach_all_of_it(void **state)
   rig_close(&rig);
 }
 
-/* A second read can be set up while one vector of the first is left. */
+/* A second read may be set up while one vector of the first one is left. */
 static void reads_set_up_ahead_follow_each_other(void **state)
 {
   (void)state;
@@ -255,7 +254,7 @@ static void reads_set_up_ahead_follow_each_other(void **state)
   rig_close(&rig);
 }
 
-/* A read without a wait returns the VPM's previous content. */
+/* A read without a wait must return the VPM's previous content. */
 static void a_load_is_not_there_before_it_is_waited_for(void **state)
 {
   (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of the devices' values: every block while there is space, the worst of neighbours
- * beyond. */
+/* Records of the devices' values: of every block while there is space, after that the worst of
+ * neighbouring blocks. */
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -136,7 +136,7 @@ static void changes_beyond_the_list_are_counted(void **state)
   record_close(r);
 }
 
-/* Blocks shorter than the look itself are not slowed to its pace; what changed is seen at the
+/* Blocks that are shorter than a read of the device must not be slowed. Changes are found at the
  * end. */
 static void short_blocks_are_not_all_recorded(void **state)
 {
@@ -177,7 +177,7 @@ static void each_counter_rises_alone(void **state)
   }
 }
 
-/* As if that much of the run had passed. */
+/* Simulates that this much time of the run has passed. */
 static void seconds_pass(struct record *r, double seconds)
 {
   r->before_last.when -= seconds;
@@ -190,7 +190,7 @@ static int is_rate(struct record *r, double rate)
   return fabs(r->telemetry.crc_rate / rate - 1) < 0.01;
 }
 
-/* 50 a second before and after a minute of 200, in which half of the run's errors came. */
+/* 50 per second before and after a minute of 200, which has half of the run's errors. */
 static void crc_errors_of_hours_are_rated_by_the_worst_minute(void **state)
 {
   struct record *r = record_of("link_flits=7000");
@@ -208,7 +208,7 @@ static void crc_errors_of_hours_are_rated_by_the_worst_minute(void **state)
   record_close(r);
 }
 
-/* Of ten seconds as if it were a minute; of 70 the last ten with the minute before them. */
+/* Ten seconds count as a minute. Of 70 s, the last ten count with the minute before them. */
 static void crc_errors_of_seconds_are_rated_per_minute(void **state)
 {
   struct record *r = record_of("link_data=7000");
@@ -314,7 +314,7 @@ static void each_reason_of_a_throttled_block_counts(void **state)
   record_close(r);
 }
 
-/* A hundred bytes sent, and the device's counts of them. */
+/* A hundred bytes are sent, and the device's counters show by which path. */
 static void the_path_of_bytes_follows_from_counters(void **state)
 {
   static const struct {

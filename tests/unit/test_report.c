@@ -19,7 +19,7 @@
 
 static char folder[] = "/tmp/test_report.XXXXXX";
 
-/** Path of a name in the test's folder. */
+/** Returns the path of a name in the test's folder. */
 static const char *in_folder(const char *name)
 {
   static char path[256];
@@ -69,8 +69,8 @@ static status_t write_example(const char *path)
 
 #define EXAMPLE_TEXT "{\n  \"answer\": 42\n}\n"
 
-/* UTF-8 stays. Each other byte becomes U+FFFD: of an overlong form, half of a pair of UTF-16, what
- * ends too early, what is beyond U+10FFFF. */
+/* Valid UTF-8 stays. Every other byte becomes U+FFFD: an overlong form, half of a UTF-16 pair, a
+ * truncated character, one beyond U+10FFFF. */
 static void any_bytes_are_a_text(void **state)
 {
   static const char *const texts[][2] = {
@@ -166,7 +166,7 @@ static void a_device_is_written_to_and_not_replaced(void **state)
   assert_string_equal(log_held(), "cannot write \"/dev/full\": No space left on device");
 }
 
-/* Checking, before anything runs, that it can be written */
+/* The check before a run that a file can be written. */
 
 static void a_writable_path_passes_and_nothing_is_left(void **state)
 {

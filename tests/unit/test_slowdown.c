@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slow for a while: found with begin and end, and nothing is found where nothing was. */
+/* Transient slowdowns must be found with their begin and end, and nothing else may be found. */
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static struct judge_block times[RANKS * BLOCKS];
 static struct judge_end when[BLOCKS];
 static uint64_t seed;
 
-/* Nearly normal, mean 0, standard deviation 1. */
+/* Returns a nearly normal random number with mean 0 and standard deviation 1. */
 static double normal(void)
 {
   double sum = -6;
@@ -24,7 +24,7 @@ static double normal(void)
   return sum;
 }
 
-/* Ten minutes of blocks of 3 s with so much noise, of which some are interrupted. */
+/* Makes ten minutes of blocks of 3 s with this noise, of which some are interrupted. */
 static void fill(int ranks, double noise, double interrupted)
 {
   for (int b = 0; b < BLOCKS; b++) when[b] = (struct judge_end){3.0 * (b + 1), 10 * b + 9};
@@ -46,7 +46,7 @@ static int find(int ranks, struct slowdown found[FOUND])
   return slowdown_find(&in, found, FOUND);
 }
 
-/* 30 s of 600 at 5%, wherever they are; 0.3% noise. */
+/* A slowdown of 5% for 30 s of 600 s, at any time, with 0.3% noise. */
 static void half_a_minute_at_five_percent_is_found(void **state)
 {
   struct slowdown found[FOUND];
@@ -68,7 +68,7 @@ static void half_a_minute_at_five_percent_is_found(void **state)
   }
 }
 
-/* 1000 hours of a device in runs of ten minutes, one block in a hundred interrupted. */
+/* 1000 hours of a device in runs of ten minutes; one block in a hundred is interrupted. */
 static void a_thousand_hours_without_one_find_none(void **state)
 {
   struct slowdown found[FOUND];
@@ -82,7 +82,7 @@ static void a_thousand_hours_without_one_find_none(void **state)
   assert_true(alarms <= 1);
 }
 
-/* On a host whose blocks one in five is disturbed, by so much, none of them is a slowdown. */
+/* On a host that disturbs one block in five, by these factors, no slowdown may be found. */
 static void disturbances_are_none(void **state)
 {
   struct slowdown found[FOUND];
@@ -102,7 +102,7 @@ static void what_is_short_or_shallow_or_noisy_is_none(void **state)
   (void)state;
   seed = 4;
   fill(1, 0.003, 0);
-  slow(0, 50, 10, 1.02); /* less than anybody would act on */
+  slow(0, 50, 10, 1.02); /* too small a slowdown to act on */
   assert_int_equal(find(1, found), 0);
   fill(1, 0.003, 0);
   slow(0, 50, 2, 3);
@@ -127,7 +127,7 @@ static void two_of_one_rank_and_one_of_another(void **state)
   fill(3, 0.003, 0);
   slow(0, 0, 12, 1.2);
   slow(0, 100, 40, 1.4);
-  times[110].compute = 1e-3; /* one good block ends none */
+  times[110].compute = 1e-3; /* one good block does not end a slowdown */
   for (int b = 180; b < BLOCKS; b++) times[2 * BLOCKS + b].exchange *= 4;
   for (int b = 105; b < 135; b++) times[BLOCKS + b].compute *= 1.2; /* rank 1 waits for it */
   for (int b = 100; b < 140; b++) times[BLOCKS + b].exchange *= 9;
@@ -145,7 +145,7 @@ static void two_of_one_rank_and_one_of_another(void **state)
   assert_int_equal(slowdown_find(&in, found, 1), 0);
 }
 
-/* Another program computes, looks at its results for a second, and computes again. */
+/* Another program computes, pauses for a second, and computes again. */
 static void a_pause_of_two_blocks_parts_none(void **state)
 {
   struct slowdown found[FOUND];
@@ -156,7 +156,7 @@ static void a_pause_of_two_blocks_parts_none(void **state)
   slow(0, 70, 5, 1.6);
   slow(0, 77, 30, 1.4);
   slow(0, 110, 2, 1.4);
-  slow(0, 115, 1, 1.4); /* by itself it could be chance */
+  slow(0, 115, 1, 1.4); /* one such block alone could be chance */
   slow(0, 123, 3, 1.4); /* behind a longer pause */
   assert_int_equal(find(1, found), 1);
   assert_true(found[0].begin == 35 && found[0].end == 56);
@@ -165,8 +165,8 @@ static void a_pause_of_two_blocks_parts_none(void **state)
   assert_int_equal(found[0].blocks, 42);
 }
 
-/* Two H100, L each by p2p, another program on the second for a fifth of the run: the first sweeps
- * in 606 us, and in 1286 while it waits for the second, which needs 1271. */
+/* Two H100 with size L each by p2p; another program uses the second for a fifth of the run. The
+ * first needs 606 us per sweep, and 1286 us while it waits for the second, which needs 1271 us. */
 static void who_waits_for_a_slow_one_is_not_slow(void **state)
 {
   const struct himeno_rank rank = {.points = 254LL * 254 * 510, .ceiling = 3.05e12};
@@ -185,8 +185,8 @@ static void who_waits_for_a_slow_one_is_not_slow(void **state)
   assert_true(found[0].first == 800 && found[0].last == 1199);
 }
 
-/* A wait is taken off as far as the device's ceiling allows, and not at all where that is unknown
- * or where the grid lies in a cache. */
+/* A wait is subtracted, but not below the time at the device's ceiling. It is not subtracted if
+ * that is unknown, or if the grid fits in a cache. */
 static void waits_are_taken_off_down_to_the_ceiling(void **state)
 {
   struct himeno_rank rank = {.points = 1000000, .ceiling = 56e9};
@@ -198,7 +198,7 @@ static void waits_are_taken_off_down_to_the_ceiling(void **state)
   assert_true(himeno_own_seconds(&rank, 3e-3, 2.5e-3) == 3e-3);
 }
 
-/* Three of five blocks of a CPU waited so long that its ceiling's time is left, which never
+/* In three of five blocks a CPU waited so long that only its ceiling's time is left, which never
  * varies. */
 static void a_time_that_is_the_ceilings_is_as_noisy_as_that(void **state)
 {

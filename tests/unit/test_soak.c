@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bits flipped in device memory, below every detector: each that is still there at the next check
- * is reported, with its place. With FLIP_TABLE set the rates are printed, by array, bit and
- * interval, as doc/lab/acceptance-power.md shows them. */
+/* Bits are flipped in device memory, below the code that detects them. Each flip that is still
+ * there at the next check must be reported with its place. FLIP_TABLE=1 prints the rates by array,
+ * bit and interval, as in doc/lab/acceptance-power.md. */
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static struct soak_block block_of(struct rig *rig, enum himeno_data data, int ev
   return block;
 }
 
-/* The solver's sweeps since it was opened, which a flip's sweep is counted from. */
+/* Sweeps since the solver was opened, from which a flip's sweep counts. */
 static int64_t swept;
 
 static uint64_t random_below(uint64_t *state, uint64_t n)
@@ -87,14 +87,14 @@ static int is_inside(const int64_t point[3])
   return 1;
 }
 
-/* The sweep writes the inner rows of the older field over, their ends too, whatever stood there. */
+/* Returns 1 if the next sweep overwrites the flip: in inner rows of the older field. */
 static int is_overwritten(const struct flip *flip)
 {
   const int64_t row[3] = {flip->point[0], flip->point[1], 1};
   return flip->array == SOLVER_OLDER && is_inside(row);
 }
 
-/* One block with the fault planted before its sweep flip->sweep. */
+/* Runs one block, with the fault planted before sweep flip->sweep. */
 static struct soak_block trial(struct rig *rig, struct flip flip, enum himeno_data data, int every)
 {
   flip.sweep += swept;
@@ -112,8 +112,7 @@ static const struct soak_corruption *corruption_of(const struct soak_block *bloc
   return NULL;
 }
 
-/* After the sweep that followed, the newest field at the time of the flip is the older one, and
- * vice versa. */
+/* Returns which array has the flip after the next sweep: newest and older field are exchanged. */
 static int array_after(int array)
 {
   if (array == SOLVER_NEWEST) return SOLVER_OLDER;
@@ -148,7 +147,7 @@ static void every_flip_still_in_memory_is_reported_with_its_place(void **state)
     const struct soak_corruption *c = corruption_of(&block, array_after(flip.array));
     assert_true(block.wrong);
     assert_int_equal(block.sweep <= PASSES && block.sweep >= flip.sweep, 1);
-    assert_int_equal(block.first, 0); /* planted once: it does not repeat */
+    assert_int_equal(block.first, 0); /* planted once, so it does not repeat */
     assert_non_null(c);
     assert_int_equal(c->points, 1);
     assert_memory_equal(c->first, flip.point, sizeof c->first);
@@ -188,8 +187,8 @@ static void table_print(int seen[GROUPS][BIT_CLASSES][INTERVALS], int n[GROUPS][
     }
 }
 
-/* Between rarer checks a flip in the field can fade: rounding takes it away. Coefficients are never
- * written, so theirs stay. */
+/* Between rare checks, a flip in the field can vanish by rounding. Coefficients are never written,
+ * so a flip in them stays. */
 static void rarer_checks_miss_only_what_has_faded_from_the_field(void **state)
 {
   struct rig *rig = *state;
@@ -220,7 +219,7 @@ static void the_last_sweep_is_checked_where_the_block_is_no_multiple(void **stat
   }
 }
 
-/* Two flips of one bit leave it as it was. */
+/* Two flips of the same bit cancel. */
 static void a_block_stops_where_faults_are_due_in_order(void **state)
 {
   struct solver_grid *grid = solver_grid(((const struct rig *)*state)->solver);
@@ -258,7 +257,7 @@ static void a_planted_fault_is_read_from_text(void **state)
   assert_false(flip_parse("p 0,-1,0 3 1", &flip));
 }
 
-/* Two devices for half a day each, one of them shared by two ranks. */
+/* Two devices for half a day each; two ranks share one of them. */
 static void a_clean_soak_reports_what_it_excludes_and_its_load(void **state)
 {
   static struct himeno_rank ranks[3];
@@ -272,7 +271,7 @@ static void a_clean_soak_reports_what_it_excludes_and_its_load(void **state)
   rows[4].watts = rows[5].watts = 644;
   struct worth worth = soak_worth(&result, &run, 43200);
   assert_true(fabs(worth_excluded(&worth) - 2995.732273554) < 1e-6);
-  assert_true(fabs(worth.share - 0.9) < 1e-9); /* of 700, in a row with watts */
+  assert_true(fabs(worth.share - 0.9) < 1e-9); /* of 700 W, in a row with watts */
   rows[2].watts = 692;
   assert_true(fabs(soak_worth(&result, &run, 43200).share - 0.92) < 1e-9);
   ranks[0].telemetry.after.watts_limit = -1;
@@ -300,10 +299,10 @@ static void a_torn_line_is_ended_before_the_next(void **state)
   assert_string_equal(text, "{\"block\":1}\n{\"blo\n{\"block\":3}\n");
 }
 
-/* ---- the disk, as the log meets it ---- */
+/* ---- the disk, as the log sees it ---- */
 
-static off_t synced;   /* bytes of the file when its last fsync began; −1 before */
-static int sync_fails; /* the errno of the next */
+static off_t synced;   /* file size at the begin of the last fsync; −1 before */
+static int sync_fails; /* errno of the next fsync */
 
 int fsync(int descriptor)
 {

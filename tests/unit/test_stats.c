@@ -78,7 +78,7 @@ static double uniform(uint64_t *state)
   return ((double)(hash_mix((*state)++) >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Of mean 1. Skewed: log-normal, as times of a busy host are. */
+/* Returns a random number with mean 1. \a skewed: log-normal, like times on a busy host. */
 static double varied(uint64_t *state, double sigma, int skewed)
 {
   const double radius = sqrt(-2 * log(uniform(state)));
@@ -86,7 +86,7 @@ static double varied(uint64_t *state, double sigma, int skewed)
   return skewed ? exp(sigma * normal) : 1 + sigma * normal;
 }
 
-/* The share of runs of n blocks with that noise whose bound is below the limit. */
+/* Returns the share of runs of n blocks with this noise whose bound is below \a limit. */
 static double share_below(int n, double sigma, int skewed, double limit)
 {
   enum { RUNS = 20000 };
@@ -105,7 +105,7 @@ static void noise_is_below_its_bound_in_99_of_100_runs_of_any_number_of_blocks(v
 {
   (void)state;
   for (int n = 3; n <= 64; n += n < 24 ? 1 : 8) {
-    /* 0.002: three standard deviations of 20000 runs */
+    /* The tolerance of 0.002 is three standard deviations of 20000 runs. */
     assert_true(share_below(n, 0.05, 0, 0.05) < 0.012);
     for (int skewed = 0; skewed < 2; skewed++) assert_true(share_below(n, 0.2, skewed, 0.05) < 0.001);
   }

@@ -10,8 +10,8 @@
 static const int signals[] = {SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGXCPU};
 #define SIGNALS (sizeof signals / sizeof *signals)
 
-/* How a process ends that gets the signal so many times: the number of the signal that ended it, or
- * else 0. */
+/* Returns how a process ends that gets the signal this many times: the number of the signal that
+ * ended it, otherwise 0. */
 static int ended_by(int number, int times)
 {
   int how = 0;
@@ -39,7 +39,7 @@ static void the_second_ends_the_program(void **state)
   for (size_t s = 0; s < SIGNALS; s++) assert_int_equal(ended_by(signals[s], 2), signals[s]);
 }
 
-/* LLVM takes SIGUSR1 and others. */
+/* LLVM replaces the handlers of SIGUSR1 and other signals. */
 static void loses_again(int number)
 {
   int how = 0;

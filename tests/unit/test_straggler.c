@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated machine plants faults below the detector: all are named, nothing else is. */
+/* A simulated machine plants faults below the detector: all must be named, and nothing else. */
 #include "tests/unit/unit.h"
 
 #include "tests/unit/machine.h"
@@ -11,7 +11,7 @@
 
 static int found_of;
 
-/* One run of an L grid on so many ranks. Returns how many stragglers it finds. */
+/* Runs an L grid on \a ranks ranks; returns the number of stragglers found. */
 static int run(int ranks, const struct machine *machine, struct straggler found[FOUND_MAX])
 {
   static struct judge_block times[RANKS_MAX * BLOCKS];
@@ -127,14 +127,13 @@ static double normal(void)
   return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
 }
 
-/* How the ranks of a run are disturbed: each block by noise, some blocks, in bursts, by whatever
- * else runs there. */
+/* Disturbances of a run: noise in every block, and bursts by other programs in some blocks. */
 struct busy {
-  /* noise; probabilities that a disturbance begins in a block, and ends */
+  /* noise; probability that a disturbance begins in a block; probability that it ends in one */
   double noise, begins, ends;
 };
 
-/* A disturbed block takes 2% longer, or any number of times as long: the tail is heavy. */
+/* Returns a block's time. If disturbed, it is 2% longer or more, with a heavy tail. */
 static double busy_block(const struct busy *busy, int *disturbed)
 {
   *disturbed = *disturbed ? uniform() > busy->ends : uniform() < busy->begins;
@@ -142,7 +141,7 @@ static double busy_block(const struct busy *busy, int *disturbed)
   return fmax(0.5, 1 + busy->noise * normal()) * (1 + fmin(tail, 50));
 }
 
-/* A run of equal ranks, one of which may be slow, on a busy machine. */
+/* Runs equal ranks, one of which may be slow, on a busy machine; returns the number found. */
 static int busy_run(int ranks, int blocks, const struct busy *busy, double slow,
                     struct straggler found[FOUND_MAX])
 {
@@ -160,8 +159,8 @@ static int busy_run(int ranks, int blocks, const struct busy *busy, double slow,
   return straggler_find(&in, found, FOUND_MAX);
 }
 
-/* From quiet machines to those where a third of all blocks are disturbed, and disturbances last two
- * blocks in the mean. */
+/* Machines from quiet ones to those where a third of all blocks are disturbed, for two blocks on
+ * average. */
 static void ten_thousand_runs_on_a_busy_machine_accuse_in_ten_at_most(void **state_)
 {
   static const int ranks[] = {4, 5, 8, 16}, blocks[] = {1, 3, 6, 7, 8, 10, 13, 20, 40};
@@ -195,8 +194,8 @@ static void a_rank_four_percent_slow_is_found_in_ten_blocks(void **state_)
 
 /* ---- the edges ---- */
 
-/* Ranks of which all blocks take the same time, by its own factor, in compute; rank 0's exchange,
- * too. */
+/* Runs ranks whose blocks all take the same compute time, the rank's factor; \a exchange is rank
+ * 0's exchange. */
 static int still_run(int ranks, int blocks, const double *factors, double exchange,
                      struct straggler found[FOUND_MAX])
 {
@@ -225,7 +224,7 @@ static void the_least_share_that_counts_is_three_percent_of_compute_and_a_quarte
   assert_int_equal(still_run(5, 10, equal, 1.24, found), 0);
 }
 
-/* The MAD of these is 0.01: 1 + 5·1.4826·0.01. */
+/* The MAD of these ranks is 0.01, so the limit is 1 + 5·1.4826·0.01. */
 static void the_limit_is_five_standard_deviations_of_the_ranks(void **state_)
 {
   const double above[] = {1.075, 0.99, 0.99, 1, 1, 1.01, 1.01},
@@ -237,7 +236,7 @@ static void the_limit_is_five_standard_deviations_of_the_ranks(void **state_)
   assert_int_equal(still_run(7, 10, below, 1, found), 0);
 }
 
-/* Every usual rank's blocks have a MAD of 0.03: 1 + 5·1.4826·1.2533·0.03/√18. */
+/* Every usual rank's MAD is 0.03; the limit is 1 + 5·1.4826·1.2533·0.03/√18. */
 static void nor_is_it_finer_than_the_noise_of_so_many_blocks(void **state_)
 {
   static const double levels[] = {0.97, 0.97, 1, 1, 1.03, 1.03};
@@ -269,8 +268,8 @@ static void with_fewer_blocks_than_the_test_needs_nobody_is_accused(void **state
   assert_int_equal(still_run(4, 6, slow, 1, found), 1);
 }
 
-/* Chance alone, of a block in five, makes 7 of 10 in 0.09% of all cases, 8 in 0.008%: four ranks
- * and both kinds allow for 0.0125%. */
+/* If one block in five is slow by chance, 7 of 10 are in 0.09% of all cases, and 8 in 0.008%. Four
+ * ranks, and compute and exchange, allow 0.0125%. */
 static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
 {
   struct straggler found[FOUND_MAX];
@@ -284,7 +283,7 @@ static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
   }
 }
 
-/* With so many blocks 24 of 40 are no chance, but they are no bad part either. */
+/* 24 of 40 blocks are too many for chance, but too few for a faulty device. */
 static void what_comes_and_goes_is_no_bad_part(void **state_)
 {
   struct straggler found[FOUND_MAX];
@@ -298,8 +297,8 @@ static void what_comes_and_goes_is_no_bad_part(void **state_)
   }
 }
 
-/* If the others' blocks are disturbed as well, the threshold rises with how many of them are and
- * for how long. */
+/* If the blocks of other ranks are disturbed too, the limit rises with their number and
+ * duration. */
 static void what_disturbs_all_accuses_nobody(void **state_)
 {
   enum { NONE, SPREAD, IN_BURSTS, RANKS = 9 };
@@ -319,8 +318,8 @@ static void what_disturbs_all_accuses_nobody(void **state_)
   }
 }
 
-/* One rank is out of reach, and its neighbours' path to it is as long: neither is a bad part. Among
- * those on the same transport a late one is found as before. */
+/* One rank has slower paths, and its neighbours' paths to it are equally slow: none is faulty. Of
+ * the ranks with the same transport, a late one is still found. */
 static void exchanges_are_compared_only_by_the_same_transport(void **state_)
 {
   struct straggler found[FOUND_MAX];
@@ -338,7 +337,7 @@ static void exchanges_are_compared_only_by_the_same_transport(void **state_)
     for (int b = 0; b < 10; b++) times[5 * 10 + b].exchange = 1.3;
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), 1);
     assert_int_equal(found[0].rank, 5);
-    for (int b = 0; b < 10; b++) times[1 * 10 + b].compute = 1.1; /* but it computes as all do */
+    for (int b = 0; b < 10; b++) times[1 * 10 + b].compute = 1.1; /* but its compute is usual */
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), 2);
   }
 }

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/switches.h"
 
-/** Names of the table, each once. */
+/** Each name of the table must occur once. */
 static void every_switch_has_values_and_a_meaning(void **state)
 {
   const struct switch_spec *s, *other;
@@ -48,7 +48,7 @@ static void nothing_and_no_number_count_as_not_set(void **state)
   unsetenv("HIMENO_CPU_CACHE");
 }
 
-/** Row by row in the table's order, each below its kind's heading. */
+/** The page must list the table's rows in order, each below the heading of its kind. */
 static void the_page_shows_the_table(void **state)
 {
   static const char *const headings[] = {[SWITCH_USER] = "## For users\n",

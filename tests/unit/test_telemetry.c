@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NVML is a library of the test's own; sysfs is a folder that the test writes. */
+/* NVML is replaced by the test's own library, and sysfs by a folder that the test writes. */
 #include "tests/unit/unit.h"
 
 #include <sys/stat.h>
@@ -38,7 +38,7 @@ static void nvml_reports_power_clocks_temperature_and_throttling(void **state)
   telemetry_read(t, &sample);
   assert_true(sample.watts == 512.5 && sample.sm_mhz == 1305 && sample.memory_mhz == 2500 &&
               sample.celsius == 71);
-  assert_int_equal(sample.throttle, 100); /* 1 is idleness, which is no reason */
+  assert_int_equal(sample.throttle, 100); /* reason 1 is idleness, which does not count */
   telemetry_close(t);
 }
 
@@ -55,7 +55,7 @@ static void nvml_reports_ecc_links_and_retired_memory(void **state)
   telemetry_close(t);
 }
 
-/* An H200: 3201 MHz of 6144 bits and twice a clock, 16896 lanes at 1980 MHz. */
+/* An H200: 6144 bits at 3201 MHz, twice per clock; 16896 lanes at 1980 MHz. */
 static void peaks_are_clocks_by_widths(void **state)
 {
   struct telemetry_state s;

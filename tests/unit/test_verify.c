@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A result is right only when it is compared and equal, and the known values are those of the
+/* A result is correct only if it was compared and is equal. The known values must be those of the
  * golden table. */
 #include "tests/unit/unit.h"
 
@@ -31,7 +31,7 @@ static void equal_is_right(void **state)
   assert_int_equal(verdict(0.5 * (1 + 5e-10), 0x1234), STATUS_OK);
 }
 
-/* A block of the same end whose check point after \a sweeps has that. */
+/* Returns the verdict of a block that ends as expected, with these values after \a sweeps. */
 static status_t verdict_at(int sweeps, double gosa, uint64_t checksum)
 {
   const struct solver_check checks[] = {{sweeps, gosa, checksum}, {10, 0.5, 0x1234}};
@@ -78,7 +78,7 @@ static const struct solver_check *known_check(const int64_t extent[3], enum hime
   return known ? solver_check_seek(known->checks, KNOWN_CHECKS, sweeps, &from) : NULL;
 }
 
-/* In blocks of 1 to 12 sweeps XS is larger than what they reach from its edges, S up to 60. */
+/* Changes from the edges do not reach the centre: in XS up to 12 sweeps, in S up to 60. */
 static void standard_data_have_the_known_values_without_a_solver(void **state)
 {
   static const int lengths[] = {1, 3, 10, 12, 60, 120};
@@ -156,7 +156,7 @@ static void check_points_are_left_out_rather_than_the_end(void **state)
   virtual_clock.runs = 0;
 }
 
-/* Nobody computes the reference of L for each of a few ranks (-w) on a slow host. */
+/* For size L per rank (-w) on a few ranks, stored values save a slow host the computation. */
 static void weak_grids_of_a_few_ranks_are_known(void **state)
 {
   (void)state;
@@ -171,7 +171,7 @@ static void weak_grids_of_a_few_ranks_are_known(void **state)
     }
 }
 
-/* Every line of the golden table for a named size stands among the known values, and equals. */
+/* Every line of the golden table for a named size must be among the known values, and equal. */
 static void known_values_are_the_golden_ones(void **state)
 {
   char line[256], data[16], size[32], path[4096];

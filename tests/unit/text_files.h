@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Small text files that a test writes and reads. */
+/** \file \brief Functions that write and read small text files. */
 #ifndef TESTS_UNIT_TEXT_FILES_H
 #define TESTS_UNIT_TEXT_FILES_H
 

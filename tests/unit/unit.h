@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief cmocka and the headers that it wants before itself. */
+/** \file \brief Includes cmocka, and before it the headers that it requires. */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H
 
