@@ -48,8 +48,7 @@ struct doc_words {
 #define DOC_COLUMN(table, member)                                                                            \
   ((struct doc_words){&(table)->member, sizeof(table) / sizeof *(table), sizeof *(table)})
 
-/* Macros that write one field. \a name is NULL for a list element; \a about goes into the
- * schema. */
+/* Macros that write one field. \a name is NULL for a list element; \a about describes the field. */
 
 #define doc_real(d, name, rules, unit, about, value)                                                         \
   ((d)->schema ? doc_declare_number(d, name, rules, "number", unit, about)                                   \
@@ -109,8 +108,8 @@ void doc_end(struct doc *d);
  * to be visited: in schema mode always, otherwise if \a apply. */
 #define doc_case(d, apply) ((d)->schema ? doc_declare_case(d) : (apply))
 
-/** Returns whether to visit element \a i of \a n of a list or map; in schema mode only element
- * 0. */
+/** Returns whether to visit element \a i of \a n in a list or map; in schema mode only the
+ * first. */
 #define doc_each(d, i, n) ((d)->schema ? (i) < 1 : (i) < (n))
 /** Returns element \a i of an array; in schema mode an element of zeros. */
 #define doc_at(d, array, i) ((d)->schema ? doc_nothing(sizeof *(array)) : (const void *)((array) + (i)))

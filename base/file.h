@@ -45,19 +45,19 @@ status_t file_write(const char *path, const void *bytes, size_t size);
  * (/dev/stdout) is written at its current position. Returns NULL and sets errno on failure. */
 FILE *file_open_append(const char *path);
 
-/** \brief Whether \a path is a plain file or does not exist yet. */
+/** \brief Returns whether \a path is a plain file or does not exist yet. */
 int file_is_plain(const char *path);
 
-/** \brief Whether both paths name the same file, or would create the same one, in any spelling and
- * through any link. Always 0 for devices and pipes. */
+/** \brief Returns whether both paths name the same file, or would create the same one, in any
+ * spelling and through any link. Always 0 for devices and pipes. */
 int file_is_same(const char *a, const char *b);
 
 /** \brief Records that \a path was read and must not be overwritten. Use it for files that are not
  * named by an option. If memory runs out, the file is not recorded. */
 void file_is_input(const char *path);
 
-/** \brief STATUS_ENVIRONMENT if printed text did not reach standard output, e.g. because of a full
- * disk or a closed descriptor. */
+/** \brief Returns STATUS_ENVIRONMENT if printed text did not reach standard output, e.g. because of
+ * a full disk or a closed descriptor. */
 status_t file_flush_stdout(void);
 
 #endif

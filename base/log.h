@@ -25,7 +25,7 @@ status_t log_fail(status_t status, const char *format, ...) __attribute__((forma
  * always printed, even if all ranks log the same text. */
 status_t log_fail_local(status_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** \brief Whether the held text was logged by log_fail_local. */
+/** \brief Returns whether the held text was logged by log_fail_local. */
 int log_held_local(void);
 
 /** \brief Prints a warning at once, on rank 0 only. For conditions that all ranks share. */

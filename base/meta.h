@@ -6,11 +6,11 @@
 
 #include <stddef.h>
 
-/** \brief The suite's version, as configured. */
+/** \brief Returns the suite's version, as configured. */
 const char *meta_version(void);
 
-/** \brief The build ID that the linker gave this program, in hex digits: builds with the same ID
- * have the same code. "unknown" if the linker wrote none. */
+/** \brief Returns the build ID that the linker gave this program, in hex digits: builds with the
+ * same ID have the same code. "unknown" if the linker wrote none. */
 const char *meta_build(void);
 
 /** \brief UTC time as 2026-01-31T12:00:00Z. */

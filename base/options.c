@@ -79,7 +79,7 @@ static status_t option_store(const struct option_spec *option, const char *text,
   return STATUS_OK;
 }
 
-/** Whether the next word can be a value; \a next is NULL after the last word. */
+/** Returns whether the next word can be a value; \a next is NULL after the last word. */
 static int is_value(const char *next)
 {
   return next && !(next[0] == '-' && (next[1] == '-' || isalpha((unsigned char)next[1])));
@@ -119,7 +119,7 @@ static int is_named(const char *word, size_t length, const char *name)
   return strlen(name) == length && strncmp(name, word, length) == 0;
 }
 
-/** Returns the option that a word names, or NULL. Sets *attached to a value in the same word, or
+/** Returns the option that a word names, or NULL. Sets *attached to the value in the word, or
  * NULL. */
 static const struct option_spec *option_find(const struct option_program *program, const char *word,
                                              const char **attached)
@@ -181,14 +181,14 @@ static status_t check_table(const struct option_program *program)
   return STATUS_OK;
 }
 
-/** The file that an option with this value names, or NULL. */
+/** Returns the file that an option with this value names, or NULL. */
 static const char *file_of(const struct parser *parser, const struct option_value *value)
 {
   int is_file = value->type == OPTION_TYPE_INPUT || value->type == OPTION_TYPE_OUTPUT;
   return is_file ? *(const char **)(parser->config + value->offset) : NULL;
 }
 
-/** Whether a value, which may be a list of files, names the file \a output. */
+/** Returns whether a value, which may be a list of files, names the file \a output. */
 static int names(const char *value, const char *output)
 {
   char part[PATH_MAX];
@@ -214,8 +214,8 @@ static status_t check_files(const struct parser *parser)
   return STATUS_OK;
 }
 
-/** Whether the command line has the option in \a words. "NAME" matches any value except auto; "NAME
- * VALUE" matches only that value. */
+/** Returns whether the command line has the option in \a words. "NAME" matches any value except
+ * auto; "NAME VALUE" matches only that value. */
 static int is_given(const char *words)
 {
   size_t length = strcspn(words, " ");

@@ -130,17 +130,18 @@ enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION, OPTION_
 /** \brief Parses and checks all of argv into \a config. Every program knows --help, --version and
  * --schema, which end the parsing.
  *
- * Accepts --name value, --name=value, -n value and -nvalue. STATUS_USAGE, with one clear line, for:
- * an option given twice, a pair that the table forbids, an unknown or abbreviated option, a missing
- * value, an operand that the program does not take, an invalid value of a HIMENO_* variable
- * (base/switches.h). STATUS_FAULT if the table has an option without readers. */
+ * Accepts --name value, --name=value, -n value and -nvalue. Returns STATUS_USAGE, with one clear
+ * line, for: an option given twice, a pair that the table forbids, an unknown or abbreviated
+ * option, a missing value, an operand that the program does not take, an invalid value of a
+ * HIMENO_* variable (base/switches.h). Returns STATUS_FAULT if the table has an option without
+ * readers. */
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request);
 
 /** \brief Returns an option's value on the command line, "" for a flag, NULL if not given. */
 const char *option_value_text(const struct option_spec *option);
 
-/** \brief Whether two values of an option mean the same; NULL: the option is not given. */
+/** \brief Returns whether two values of an option mean the same; NULL: the option is not given. */
 int option_same(const struct option_program *program, const struct option_spec *option, const char *a,
                 const char *b);
 
@@ -149,7 +150,7 @@ int option_same(const struct option_program *program, const struct option_spec *
  * HIMENO_* variables that are not in the table. */
 void option_ignore(unsigned readers, const char *asked);
 
-/** \brief The name, without dashes, of the \a n-th ignored option, from 0; NULL after the last. */
+/** \brief Returns the name, without dashes, of the \a n-th ignored option; NULL after the last. */
 const char *option_ignored(int n);
 
 /** \brief Prints --help in the form that doc/make_man.py reads. */

@@ -14,10 +14,10 @@
  * standard descriptors first, so that no file gets their numbers; writing to them still fails. */
 void output_keep(void);
 
-/** \brief The descriptor of the real standard output; 1 before output_keep. */
+/** \brief Returns the descriptor of the real standard output; 1 before output_keep. */
 int output_descriptor(void);
 
-/** \brief The stream of the real standard output. Programs print to it, never to stdout. */
+/** \brief Returns the stream of the real standard output. Programs print to it, never to stdout. */
 FILE *output_stream(void);
 
 /** \brief For a program's main file: calls output_keep before any constructor of a library. */

@@ -10,8 +10,8 @@
 
 #define TOO_NOISY 0.25 /* noise above which a comparison is useless */
 
-/** Whether the user's terminal reads UTF-8. Reads the environment, because programs stay in the C
- * locale to keep the decimal point. */
+/** Returns whether the user's terminal reads UTF-8. Reads the environment, because programs stay in
+ * the C locale to keep the decimal point. */
 static int locale_is_utf8(void)
 {
   static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

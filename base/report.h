@@ -13,8 +13,8 @@
 void report_bar(char *text, size_t size, double share, int width);
 
 #define REPORT_SPREAD_BYTES 24
-/** \brief The spread of samples as "±1.2%", in at least \a width columns; a dash if it is not \a
- * known, e.g. for a single sample. */
+/** \brief Returns the spread of samples as "±1.2%", in at least \a width columns; a dash if it is
+ * not \a known, e.g. for a single sample. */
 const char *report_spread(double share, int known, int width, char text[REPORT_SPREAD_BYTES]);
 
 #define REPORT_NUMBER_BYTES 48
@@ -25,7 +25,7 @@ const char *report_number(double value, int width, int decimals, char text[REPOR
  * and only if the bound exceeds STATS_NOISY. Prints nothing for fewer than three blocks. */
 void report_noise(const double *samples, int n, int warn, FILE *out);
 
-/** \brief Bytes with a binary unit ("24.0 GiB"), in a static ring of buffers. */
+/** \brief Writes bytes with a binary unit ("24.0 GiB") into one of a few static buffers. */
 const char *report_bytes(uint64_t bytes);
 
 #endif

@@ -11,7 +11,7 @@ struct launcher {
   long long ranks, rank; /**< number of ranks in the job, and this process's rank */
 };
 
-/** \brief Whether a launcher started this process as a rank; \a launcher is set only then. */
+/** \brief Returns whether a launcher started this process as a rank; only then sets \a launcher. */
 int launcher_find(struct launcher *launcher);
 
 /** \brief Sets the program's name in messages, and calls output_keep. */

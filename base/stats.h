@@ -18,10 +18,11 @@ struct stats_summary {
 /** \brief Compares two doubles, for qsort. */
 int stats_compare(const void *a, const void *b);
 
-/** \brief Appends a sample to an array that the caller frees. STATUS_ENVIRONMENT: out of memory. */
+/** \brief Appends a sample to an array that the caller frees. Returns STATUS_ENVIRONMENT if memory
+ * ran out. */
 status_t stats_add(double **samples, int *n, double sample);
 
-/** \brief Summary of \a n samples in any order; all zero if n is 0 or memory ran out. */
+/** \brief Summarises \a n samples in any order; all zero if n is 0 or memory ran out. */
 struct stats_summary stats_summarise(const double *samples, size_t n);
 
 /** Standard deviation of normally distributed values, as a multiple of their MAD. */
@@ -30,15 +31,15 @@ struct stats_summary stats_summarise(const double *samples, size_t n);
 /** Relative noise above which a run prints a warning. */
 #define STATS_NOISY 0.02
 
-/** \brief Relative noise of a run: 1.4826·MAD over the median; 0 for fewer than three samples. It
- * is an estimate: with few samples it is often much too small. */
+/** \brief Returns the relative noise of a run: 1.4826·MAD over the median; 0 for fewer than three
+ * samples. It is an estimate: with few samples it is often much too small. */
 double stats_noise(const struct stats_summary *summary);
 
-/** \brief Upper bound of the relative noise, at 99%; infinite for fewer than three samples.
- * Verdicts use this bound. */
+/** \brief Returns the upper bound of the relative noise, at 99%; infinite for fewer than three
+ * samples. Verdicts use this bound. */
 double stats_noise_max(const struct stats_summary *summary);
 
-/** \brief Seconds of the monotonic clock. */
+/** \brief Returns the seconds of the monotonic clock. */
 double stats_now(void);
 
 #endif

@@ -17,14 +17,14 @@ typedef enum {
   STATUS_NOISY = 0x100 | STATUS_ENVIRONMENT /**< too noisy to be judged: run again */
 } status_t;
 
-/** \brief The exit code: 0, or one of 2 to 8. */
+/** \brief Returns the exit code: 0, or one of 2 to 8. */
 static inline int status_exit_code(status_t status)
 {
   return (int)status & 0xff;
 }
 
-/** \brief Whether the status means that this machine or build cannot do something, in contrast to
- * an attempt that failed. */
+/** \brief Returns whether the status means that this machine or build cannot do something, in
+ * contrast to an attempt that failed. */
 static inline int status_is_unfit(status_t status)
 {
   return status == STATUS_USAGE || status == STATUS_ENVIRONMENT;

@@ -31,7 +31,7 @@ void stop_within(int seconds)
   if (!seconds) alarm(0);
 }
 
-/* Libraries replace signal handlers: LLVM replaces all of these when OpenCL loads it. Install our
+/* Libraries replace signal handlers: LLVM replaces all of them when OpenCL loads it. Install our
  * handlers again if that of SIGUSR1 has been replaced. */
 int stop_asked(void)
 {

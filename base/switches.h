@@ -43,7 +43,7 @@ struct switch_spec {
  * comment. */
 #define SWITCH(name, kind, scope, values, meaning) _Static_assert(1, name meaning)
 
-/** \brief The \a n-th variable of the table, counted from 0; NULL after the last. */
+/** \brief Returns the \a n-th variable of the table, counted from 0; NULL after the last. */
 const struct switch_spec *switch_at(int n);
 
 /** \brief Returns STATUS_USAGE, logged, if a variable of the table has an invalid value. */
@@ -52,16 +52,16 @@ status_t switches_check(void);
 /** \brief Warns once about all HIMENO_* that are set but not in the table, perhaps misspelled. */
 void switches_warn(void);
 
-/** \brief The text of a variable of the table; NULL if it is not set or not in the table. */
+/** \brief Returns the text of a variable of the table; NULL if it is unset or not in the table. */
 const char *switch_text(const char *name);
 
-/** \brief The whole number in a variable of the table, \a unset if it has none. */
+/** \brief Returns the whole number in a variable of the table, \a unset if it has none. */
 long long switch_number(const char *name, long long unset);
 
 /** \brief Reads a variable of the form "RANK:NUMBER" into \a pair. Returns whether it is valid. */
 int switch_pair(const char *name, long long pair[2]);
 
-/** \brief The whole number in a launcher's variable, \a unset if it has none. */
+/** \brief Returns the whole number in a launcher's variable, \a unset if it has none. */
 long long environment_number(const char *name, long long unset);
 
 #endif

@@ -11,8 +11,8 @@
 
 #include "base/log.h"
 
-/** Whether the text begins with a digit, or a sign and a digit. strtoll and strtod would also
- * accept spaces and words. */
+/** Returns whether the text begins with a digit, or a sign and a digit. strtoll and strtod would
+ * also accept spaces and words. */
 static int looks_like_number(const char *text, const char *characters)
 {
   const char *digits = text + (*text == '-');
@@ -85,14 +85,14 @@ const char *value_next(const char *rest, char separator, char *word, size_t size
   return end ? end + 1 : NULL;
 }
 
-/** A bound as an integer; a bound beyond the range of the type becomes its limit. */
+/** Returns a bound as an integer; a bound beyond the range of the type becomes its limit. */
 static long long integer_bound(double bound)
 {
   if (bound >= 0x1p63) return LLONG_MAX;
   return bound <= -0x1p63 ? LLONG_MIN : (long long)bound;
 }
 
-/** Position of \a text in the |-separated \a choices, −1 if it is not one of them. */
+/** Returns the position of \a text in the |-separated \a choices, −1 if it is not one of them. */
 static int find_choice(const char *choices, const char *text)
 {
   size_t length = strlen(text);
@@ -131,8 +131,8 @@ const char *value_describe(const struct value_range *range, char text[VALUE_TEXT
   return text;
 }
 
-/* Number of letters inserted, deleted, changed, or swapped with the next one (optimal string
- * alignment). Three rows of the table of distances are kept. */
+/* Returns the number of letters inserted, deleted, changed, or swapped with the next one (optimal
+ * string alignment). Three rows of the table of distances are kept. */
 static int edits_between(const char *a, const char *b)
 {
   enum { MOST = 64 };

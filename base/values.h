@@ -24,7 +24,7 @@ struct value_range {
 };
 
 /** \brief Reads \a text into \a field and checks that it is in the range. \a shown names the option
- * or variable in the message. STATUS_USAGE, logged. */
+ * or variable in the message. Returns STATUS_USAGE, logged. */
 status_t value_read(const struct value_range *range, const char *shown, const char *text, void *field);
 
 /** \brief Describes valid values in words: "auto, full or off", "a whole number from 1 to 100". */
@@ -48,7 +48,7 @@ const char *value_guess_text(const struct value_guess *guess, const char *otherw
  * or the value returned by the previous call. Returns the text after this word, NULL at the end. */
 const char *value_next(const char *rest, char separator, char *word, size_t size);
 
-/** \brief Length in bytes of the UTF-8 character at the start of \a text; 0 if it is invalid. */
+/** \brief Returns the bytes of the UTF-8 character at the start of \a text; 0 if it is invalid. */
 size_t value_utf8(const char *text);
 
 /** \brief Replaces each byte that is not printable ASCII by '?'; it might control a terminal. */
@@ -60,7 +60,7 @@ status_t value_read_int(const char *text, long long min, long long max, long lon
 status_t value_read_real(const char *text, double min, double max, double *value);
 
 /** \brief Reads a number of bytes with an optional suffix K, M, G or T (powers of 1024); the result
- * must be whole. STATUS_USAGE, without a message. */
+ * must be whole. Returns STATUS_USAGE, without a message. */
 status_t value_read_bytes(const char *text, uint64_t *bytes);
 
 #endif

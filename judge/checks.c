@@ -26,8 +26,8 @@ static double device_gflops(const struct judge_run *run, int rank)
   return run->ranks[rank].value[key];
 }
 
-/* Rate of all devices together over the sum of each device's own rate. The rest is lost to
- * exchange, waiting and reduction. Uses the median block: a few interrupted blocks do not make a
+/* Returns the rate of all devices together over the sum of each device's own rate. The rest is lost
+ * to exchange, waiting and reduction. Uses the median block: a few interrupted blocks do not make a
  * machine slow. */
 static double efficiency(const struct judge_run *run, struct check *check)
 {

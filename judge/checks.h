@@ -32,7 +32,7 @@ enum check_needs {
   NEEDS_SPAN = 1 << 8,    /**< a series of at least SLOWDOWN_SPAN seconds */
   NOISE_OF_RUN = 1 << 9,  /**< the noise of the blocks may explain a bad value */
   NOISE_OF_DEVICE = 1 << 10,
-  MAY_BE_UNKNOWN = 1 << 11, /**< devices need not report it; an unknown value never fails */
+  MAY_BE_UNKNOWN = 1 << 11, /**< devices need not report the value; unknown never fails */
   NEEDS_PRODUCTS = 1 << 12, /**< a run of gemm-gpu with one product per rank */
   NEEDS_WIRES = 1 << 13,    /**< network cards measured together with their wires */
   NAMES_HOST = 1 << 14      /**< the check names the host instead of a rank */
@@ -47,10 +47,10 @@ enum check_of {
   OF_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_RUN, /**< noise of the blocks' times */
   /** each device's own compute times in the blocks */
   OF_DEVICE = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_BLOCKS | NOISE_OF_DEVICE,
-  OF_RATE = OF_DEVICE | NEEDS_SIZE, /**< rate of a device by its own compute times */
+  OF_RATE = OF_DEVICE | NEEDS_SIZE, /**< rate of a device, from its own compute times */
   /** noise of a device's own compute times */
   OF_DEVICE_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_DEVICE,
-  OF_CEILING = OF_RATE | NEEDS_CEILING, /**< rate of a device over its measured ceiling */
+  OF_CEILING = OF_RATE | NEEDS_CEILING, /**< rate of a device over the ceiling measured on it */
   /** measured ceiling over that computed from the device's clock and bus width */
   OF_THEORY = NEEDS_SPEED | NEEDS_CEILING | MAY_BE_UNKNOWN,
   /** exchanges between two ranks before the blocks */

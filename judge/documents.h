@@ -16,7 +16,7 @@ struct document_files {
   int n;
 };
 
-/** \brief Adds a file's name to a struct document_files. STATUS_USAGE if there are too many. */
+/** \brief Adds a file's name to a struct document_files. Returns STATUS_USAGE if it is full. */
 status_t document_file_parse(const char *option, const char *text, void *files);
 
 /** \brief Receives one document, which it may change, and the document's name for messages. */

@@ -78,7 +78,7 @@ void judged_text(const struct judged *judged, FILE *out);
 void judge_found_document(struct doc *d, const struct judged *judged);
 void judge_accept_document(struct doc *d, const struct judged *judged);
 
-/** \brief Sets the judged fields of a document. STATUS_ENVIRONMENT if memory ran out. */
+/** \brief Sets the judged fields of a document. Returns STATUS_ENVIRONMENT if memory ran out. */
 status_t judged_json(const struct judged *judged, json_t *document);
 
 /** The facts about a run that are known before its measurement. */

@@ -34,7 +34,8 @@ static int starved_rank(const struct judge_run *run)
   return most;
 }
 
-/* Whether times of this kind depend on the host's cores. Computing on a GPU alone does not. */
+/* Returns whether times of this kind depend on the host's cores. Only computing on a GPU does
+ * not. */
 static int needs_host(const struct judge_run *run, enum check_of of)
 {
   int exchange = 1;

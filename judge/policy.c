@@ -218,7 +218,7 @@ static status_t key_read(const char *key, const json_t *value, const char *where
   return STATUS_OK;
 }
 
-/* Whether the policy has no limit of any check. */
+/* Returns whether the policy has no limit of any check. */
 static int is_empty(const struct policy *policy)
 {
   for (int k = 0; k < CHECK_KINDS; k++)

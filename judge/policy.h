@@ -42,8 +42,8 @@ struct policy {
 /** \brief Returns the limit of a key of check_kinds; negative if the policy has none. */
 double policy_limit(const struct policy *policy, const char *key);
 
-/** \brief Reads a built-in policy by name, or a file. STATUS_ENVIRONMENT if the file cannot be
- * read; STATUS_USAGE, with key or line, if it is not a valid policy. */
+/** \brief Reads a built-in policy by name, or a file. Returns STATUS_ENVIRONMENT if the file cannot
+ * be read; STATUS_USAGE, with key or line, if it is not a valid policy. */
 status_t policy_read(const char *name, struct policy *policy);
 
 /** \brief Reads a policy from text; \a where is its name in messages. Errors as in policy_read. */

@@ -6,31 +6,31 @@
 
 #include "judge/view.h"
 
-/** A run is slower if its rate is below the earlier one by more than the tolerance: SIGMAS standard
- * deviations of both runs together, at least 1%. If the tolerance exceeds 5%, a run passes only if
- * its rate minus the tolerance is within 5% of the earlier rate; otherwise it is noisy. */
+/** A run is slower if its rate is below the earlier one by more than the tolerance:
+ * REFERENCE_SIGMAS standard deviations of both runs together, at least 1%. If the tolerance exceeds
+ * 5%, a run passes only if its rate minus the tolerance is within 5% of the earlier rate; otherwise
+ * it is noisy. */
 #define REFERENCE_SIGMAS 3.0
 #define REFERENCE_LEAST  0.01
 #define REFERENCE_NOISY  0.05
 
 /** The facts of the earlier run. */
 struct reference {
-  const char *where; /**< its name in messages */
+  const char *where; /**< name of the document in messages */
   char program[16], device[128];
   int ranks;
   json_t *document;
-  double gflops, noise; /**< noise: upper bound of the relative noise of its blocks */
-  double tail;          /**< relative difference between its mean block's time and the median's */
+  double gflops, noise; /**< noise: upper bound of the relative noise of the earlier blocks */
+  double tail;          /**< relative difference between mean and median time of its blocks */
 };
 
-/** \brief Reads an earlier document; reference_free releases it. STATUS_ENVIRONMENT if the file
- * cannot be read. STATUS_USAGE if it is not a document of himeno-gpu or gemm-gpu, if its result was
- * wrong or not verified, if the run ended early, or if it has too few blocks to know its noise.
- * Sizes and types in it are checked. */
+/** \brief Reads an earlier document; reference_free releases it. Returns STATUS_ENVIRONMENT if the
+ * file cannot be read. Returns STATUS_USAGE if it is not a document of himeno-gpu or gemm-gpu, if
+ * its result was wrong or not verified, if the run ended early, or if it has too few blocks to know
+ * its noise. Sizes and types in it are checked. */
 status_t reference_read(const char *path, struct reference *reference);
 
-/** \brief Reads an earlier document from text; \a where names it in messages; see
- * reference_read. */
+/** \brief Reads an earlier document, named \a where, from text. Errors as in reference_read. */
 status_t reference_parse(const char *text, size_t bytes, const char *where, struct reference *reference);
 void reference_free(struct reference *reference);
 

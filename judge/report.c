@@ -12,8 +12,7 @@
 #define SLOWDOWNS_SHOWN 10
 #define COUNTED_SHOWN   64
 
-/* Formats a value. The dash of an unknown value has two bytes more than columns, as printf
- * counts. */
+/* Formats a value. The dash of an unknown value has two bytes more than columns. */
 static const char *judge_number(double value, int is_flag, char text[24])
 {
   snprintf(text, 24, fabs(value) >= 100 || value == floor(value) ? "%.0f" : "%.4f", value);

@@ -94,8 +94,7 @@ static double pause_between(const struct slowdown_series *l, struct stretch s, i
                         : slowdown_begin(l, s.first) - l->ends[block].end;
 }
 
-/* Joins to a stretch those after (step 1) or before it (−1) that a short pause separates from
- * it. */
+/* Extends a stretch by later stretches (step 1) or earlier ones (−1) after only short pauses. */
 static struct stretch stretch_joined(const struct slowdown_series *l, struct stretch s, int step)
 {
   int from = step > 0 ? s.last + 1 : s.first - 1;

@@ -35,7 +35,7 @@ struct slowdown {
   double slowness;    /**< slowness of its median block; 1.05: five percent slower than usual */
   double begin, end;  /**< seconds since the first timed block began */
   int first, last;    /**< first and last timed block, counted from 0 */
-  int beyond, blocks; /**< number of its blocks in the series: those above the limit, and all */
+  int beyond, blocks; /**< blocks of the slowdown in the series: above the limit, and in all */
 };
 
 /** The end of a block in the series; all ranks' blocks begin and end together. */

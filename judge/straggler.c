@@ -18,13 +18,13 @@ static double straggler_time(const struct straggler_ranks *in, enum judge_of of,
   return of == JUDGE_COMPUTE ? b->compute / in->work[rank].points : b->exchange;
 }
 
-/* Whether two ranks' messages take the same paths; always 1 for computing. */
+/* Returns whether two ranks' messages take the same paths; always 1 for computing. */
 static int same_paths(enum judge_of of, const struct straggler_work *a, const struct straggler_work *b)
 {
   return of == JUDGE_COMPUTE || (a->between == b->between && a->detours == b->detours);
 }
 
-/* Whether two ranks' sweeps should take the same time. */
+/* Returns whether two ranks' sweeps should take the same time. */
 static int straggler_similar(enum judge_of of, const struct straggler_work *a, const struct straggler_work *b)
 {
   return same_paths(of, a, b) && a->neighbours == b->neighbours &&

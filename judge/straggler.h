@@ -41,7 +41,7 @@ struct judge_block {
 struct straggler_work {
   double points;
   int neighbours;
-  double bytes; /**< bytes that it sends to its neighbours */
+  double bytes; /**< bytes that the rank sends to its neighbours */
   /** between: number of its messages to other hosts; detours: number of its messages that the run's
    * transport cannot carry. Exchanges of ranks are compared if both are equal. */
   int between, detours;
@@ -58,7 +58,7 @@ struct straggler {
   enum judge_of of;
   double slowness; /**< 1.05: five percent slower than usual */
   double limit;
-  int beyond; /**< number of blocks in which it exceeded the limit */
+  int beyond; /**< number of blocks in which the rank exceeded the limit */
 };
 
 /** \brief Returns the minimum number of blocks per rank with which one of \a ranks ranks can be

@@ -124,7 +124,7 @@ static double rise_of(const struct judge_run *run, int rank, size_t fact)
   return view_number(json_object_get(run->ranks[rank].row, "counted"), facts[fact].name);
 }
 
-/* Whether a counter shows a defect. CRC errors do not: healthy links have some, and retransmit. */
+/* Returns whether a counter shows a defect. NVLink's CRC errors do not: healthy links have some. */
 static int is_fault(size_t fact)
 {
   return strcmp(facts[fact].name, "nvlink_crc") != 0;
@@ -188,7 +188,7 @@ static int is_straggler(const struct judge_run *run, int rank, enum judge_of of)
   return 0;
 }
 
-/* Whether a rank's exchange was slow for at least half the time of another rank's slowdown. */
+/* Returns whether a rank's exchange was slow for at least half of another rank's slowdown. */
 static int was_slow_with(const struct judge_run *run, int rank, const struct slowdown *s)
 {
   for (int o = 0; o < run->n_slowdowns && o < JUDGE_FOUND_MAX; o++) {
@@ -269,7 +269,8 @@ static int row_is_in(const struct slowdown *s, size_t row, int each)
   return row >= (size_t)(s->first / each) && row <= (size_t)(s->last / each);
 }
 
-/* Returns the median over the rows in the slowdown, or over those outside of it. */
+/* Returns the median over the rows in the slowdown if \a inside, otherwise over those outside of
+ * it. */
 static double suspect_median(const json_t *column, const struct slowdown *s, int each, int inside)
 {
   double *known = malloc(sizeof *known * (json_array_size(column) + 1));

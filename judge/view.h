@@ -20,7 +20,7 @@
 struct judge_path {
   int peer;
   const char *face, *used, *handover;
-  int detour; /**< 1: it uses another transport than the run */
+  int detour; /**< 1: the message uses another transport than the run */
   double bytes, us, gbps;
 };
 
@@ -28,9 +28,9 @@ struct judge_rank {
   const json_t *row;               /**< row in the document; NULL in a simulation */
   int host;                        /**< lowest rank on the host */
   double points;                   /**< number of points that the rank owns */
-  double noise;                    /**< upper bound of its compute times' noise */
-  double starved;                  /**< share of the time in which it waited for a core */
-  double sharers;                  /**< number of other ranks on its device */
+  double noise;                    /**< upper bound of the noise of the rank's compute times */
+  double starved;                  /**< share of the time in which the rank waited for a core */
+  double sharers;                  /**< number of other ranks on the rank's device */
   double sweep_bytes, cache_bytes; /**< bytes moved per sweep; bytes of its device's cache */
   int cpus_shared, is_cpu, takes_cores;
   double value[CHECK_KINDS]; /**< value of each check of ranks; NAN if unknown */
@@ -60,7 +60,7 @@ struct judge_run {
   struct slowdown slowdowns[JUDGE_FOUND_MAX];
 };
 
-/** \brief Views a document, named \a where in messages, and finds stragglers and slowdowns.
+/** \brief Views a document, named \a where in messages, and finds stragglers and slowdowns. Returns
  * STATUS_ENVIRONMENT if its series or ranks are damaged, or memory ran out. */
 status_t judge_view(const json_t *document, const char *where, struct judge_run *run);
 void judge_run_free(struct judge_run *run);

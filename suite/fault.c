@@ -13,8 +13,8 @@ static int rank_read(const char *text, int *rank)
   return isdigit((unsigned char)*text) && sscanf(text, "%d %n", rank, &n) == 1 && text[n - 1] == ' ' ? n : 0;
 }
 
-/* Reads an array's name and an optional rank, up to a space. Returns as rank_read, −1 for a bad
- * rank. */
+/* Reads an array's name and an optional rank, up to a space. Returns as rank_read; −1 for an
+ * error. */
 static int array_read(const char *text, struct fault *fault)
 {
   int n = 0, length;

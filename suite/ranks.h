@@ -25,19 +25,19 @@ struct rank_row {
 status_t rank_place(struct placement *placement, const struct gpu_backend *backend, const char *device,
                     int binding, int64_t expect, struct gpu_device **opened);
 
-/** \brief This rank's row, with gflops 0. */
+/** \brief Returns this rank's row, with gflops 0. */
 struct rank_row rank_row_of(const struct placement *placement);
 
-/** \brief The device's UUID, or its name if it has none. */
+/** \brief Returns the device's UUID, or its name if it has none. */
 const char *rank_device(const struct rank_row *row);
 
-/** \brief Whether two ranks share a host. */
+/** \brief Returns whether two ranks share a host. */
 static inline int rank_same_host(const struct rank_row *a, const struct rank_row *b)
 {
   return a->host_first == b->host_first;
 }
 
-/** \brief Number of distinct hosts in \a n rows of \a size bytes each. */
+/** \brief Returns the number of distinct hosts in \a n rows of \a size bytes each. */
 int ranks_hosts(const void *rows, size_t size, int n);
 
 /** \brief Prints why the backend uses no GPU, and which hosts have devices that no rank uses. */

@@ -19,7 +19,7 @@ struct worth {
 /** A device below this share of its power limit was not stressed. */
 #define WORTH_STRESSED 0.9
 
-/** \brief The median of \a n power samples as a share of the limit; NAN if either is unknown. */
+/** \brief Returns the median of \a n power samples over the limit; NAN if either is unknown. */
 double worth_share(const double *watts, int n, int watts_limit);
 
 /** \brief Adds another device's share, which may be NAN. */
