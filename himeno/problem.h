@@ -17,7 +17,7 @@
 enum himeno_data { HIMENO_STANDARD, HIMENO_DENSE, HIMENO_DATA_SETS };
 extern const char *const himeno_data_names[HIMENO_DATA_SETS];
 
-/** Arrays, in the order of the array numbers m of dense data; p is number 12. */
+/** Arrays. The number of an array also enters the hash of its dense data; p is number 12. */
 enum himeno_array {
   HIMENO_A0,
   HIMENO_A1,

@@ -26,18 +26,17 @@ struct himeno_kernel {
    * needs whole rows of k, and a link to every neighbour */
   int resident;
   int rung; /**< position on the ladder, 0: not on it */
-  /** 1: the set's only default kernel, which also does single sweeps in runs with a temporal
+  /** 1: the default kernel, one per set, which also does single sweeps in runs with a temporal
    * kernel */
   int standard;
-  int trial; /**< 1: -k auto tries it */
-  /** maximum points per rank for which -k auto tries it, because no known device holds more; 0: no
-   * limit */
+  int trial; /**< 1: -k auto tries this kernel */
+  /** maximum points per rank with which -k auto tries the kernel; 0: no limit */
   int64_t points_max;
   const char *file; /**< the user's source, NULL for the suite's own kernels */
   /** additional memory in arrays of the layout, which open allocates; for a resident kernel it is
    * part of p[0], see himeno_field_bytes */
   int extra_arrays;
-  int toward_zero; /**< rounds toward zero: bitwise equal to himeno_kernel_toward_zero */
+  int toward_zero; /**< 1: rounds toward zero: bitwise equal to himeno_kernel_toward_zero */
   const struct himeno_ops *ops;
   const void *variant; /**< constants that distinguish kernels with the same ops */
 };
@@ -81,7 +80,7 @@ struct himeno_sweep {
   int sweeps;
   int source;
   int slot; /**< gosa of the box in each sweep is added to gosa[slot], gosa[slot + 1], … */
-  /** 1: rows of the box end at the boundary of the grid, both p are equal beyond their ends, and
+  /** 1: the box's rows end at the boundary of the grid, both p are equal beyond the rows' ends, and
    * the sweep may write there; 0: nothing outside of the box is written */
   int ends_equal;
   const struct halo_link *link; /**< links for a resident variant with neighbours; otherwise NULL */
@@ -113,8 +112,7 @@ struct himeno_kernel_set {
                    const struct himeno_kernel *kernel, struct himeno_exec **exec);
   void (*close)(struct himeno_exec *exec);
 
-  /** \brief Fills one array (HIMENO_P: both fields) with its initial data, and padding with
-   * zeros. */
+  /** \brief Fills one array (HIMENO_P: both fields) with its initial data; padding becomes zero. */
   status_t (*fill)(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
                    enum himeno_data data);
   /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points only. */
@@ -158,7 +156,7 @@ struct himeno_kernel_set {
 GPU_BACKENDS(HIMENO_KERNELS)
 #undef HIMENO_KERNELS
 
-/** The CPU backend's plain loop, with which all others are compared. */
+/** The CPU backend's plain loop, with which all other kernels are compared. */
 extern const struct himeno_kernel *const himeno_kernel_reference;
 
 /** The CPU backend's kernel that rounds as a QPU does: a model that users cannot select. */
@@ -173,8 +171,8 @@ const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *s
 /** \brief Returns the set's standard kernel. */
 const struct himeno_kernel *himeno_kernel_standard(const struct himeno_kernel_set *set);
 
-/** \brief Bytes of p[\a which]. A resident kernel's p[0] also contains the data that it shares with
- * its neighbours: 1 + extra_arrays arrays, each with all planes of the grid. */
+/** \brief Returns the bytes of p[\a which]. A resident kernel's p[0] also contains the data that it
+ * shares with its neighbours: 1 + extra_arrays arrays, each with all planes of the grid. */
 static inline size_t himeno_field_bytes(const struct himeno_kernel *kernel, const struct layout *layout,
                                         int which)
 {
@@ -183,7 +181,7 @@ static inline size_t himeno_field_bytes(const struct himeno_kernel *kernel, cons
   return (size_t)floats * sizeof(float);
 }
 
-/** \brief Reads the source of a user's kernel; the caller frees it. STATUS_ENVIRONMENT on
+/** \brief Reads a user's kernel source; the caller frees it. Returns STATUS_ENVIRONMENT on
  * failure. */
 status_t himeno_kernel_source(const char *path, char **source);
 

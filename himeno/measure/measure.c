@@ -142,8 +142,8 @@ status_t himeno_block_add(struct himeno_measurement *m, const struct solver_bloc
   return STATUS_OK;
 }
 
-/* Whether the noise of the blocks' times, and of this rank's own compute times in them, is known as
- * precisely as the checks require. */
+/* Returns whether the noise of the blocks' times, and of this rank's own compute times in them, is
+ * known as precisely as the checks require. */
 static int measure_noise_known(const struct himeno_measurement *m)
 {
   const struct record *record = m->record;

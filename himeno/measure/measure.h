@@ -17,7 +17,7 @@
 struct himeno_measurement {
   const struct himeno_choice *choice;
   const struct judge_plan *plan;
-  struct solver *solver; /**< NULL before it is opened */
+  struct solver *solver; /**< NULL before the solver is opened */
   struct record *record; /**< NULL in a ladder */
   struct himeno_result *result;
   int is_rung;                      /**< 1 in a ladder, which measures the ceiling itself */
@@ -34,8 +34,8 @@ struct himeno_measurement {
  * value if the reference is too short. */
 status_t himeno_measure(struct himeno_measurement *measurement, struct verify_value *value);
 
-/** \brief Adds a timed block to the result: its time, phases and telemetry. Its gosa and checksum
- * become the result's. */
+/** \brief Adds a timed block to the result: its time, phases and telemetry. The result gets the
+ * gosa and checksum of this block. */
 status_t himeno_block_add(struct himeno_measurement *measurement, const struct solver_block *block);
 
 /** \brief Collective, after each block. Sets \a up if a signal asked a rank to end, which makes the
@@ -45,8 +45,8 @@ status_t himeno_block_add(struct himeno_measurement *measurement, const struct s
 status_t himeno_time_is_up(struct himeno_measurement *measurement, double begin, double wanted, int more,
                            int *up);
 
-/** \brief Collective: gathers the ranks, if a solver is open, and writes the document if to a
- * file. */
+/** \brief Collective: gathers the ranks, if a solver is open, and writes the partial document,
+ * except to standard output. */
 status_t himeno_partial_write(const struct himeno_measurement *measurement);
 
 /* The document of a run is written as text, read again, and judged like a stored one in
@@ -59,8 +59,8 @@ status_t himeno_plan(const struct himeno_choice *choice, const struct judge_limi
                      struct judge_plan *plan);
 
 /** \brief Writes the document of the current result, and judges it by \a limits. Rank 0 only; the
- * caller frees both, the document last. Returns STATUS_ENVIRONMENT if memory ran out; \a judged has
- * the verdict. */
+ * caller frees \a judged, then \a document. Returns STATUS_ENVIRONMENT if memory ran out; \a judged
+ * has the verdict. */
 status_t himeno_judge(const struct himeno_choice *choice, const struct himeno_result *result,
                       const struct judge_limits *limits, struct judged *judged, json_t **document);
 

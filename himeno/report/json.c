@@ -202,7 +202,8 @@ static void phases_document(struct doc *d, const struct himeno_ranks *ranks)
   doc_end(d);
 }
 
-/* Writes the bytes sent to a neighbour in its measurement, and the device's counts of them. */
+/* Writes the bytes sent to a neighbour when the path was measured, and the device's count of
+ * them. */
 static void himeno_sent_document(struct doc *d, const struct himeno_path *p)
 {
   if (!doc_object(d, "sent", DOC_OPTIONAL,
@@ -221,7 +222,7 @@ static void himeno_sent_document(struct doc *d, const struct himeno_path *p)
   doc_end(d);
 }
 
-/* Whether the path is the first one with its transport; \a had has one bit per transport. */
+/* Returns whether a path is the first with its transport; \a had has one bit per transport. */
 static int path_is_first(const struct himeno_path *p, unsigned *had)
 {
   unsigned bit = 1;
@@ -324,7 +325,7 @@ static void path_groups_document(struct doc *d, const char *otherwise, const str
   doc_end(d);
 }
 
-/* Returns the ceiling's share by the device's own compute time; NAN if ranks share the device. */
+/* Returns the share of the ceiling by the device's own compute time; NAN if a device is shared. */
 static double rank_share(const struct himeno_rank *rank)
 {
   if (!(rank->ceiling > 0 && rank->compute > 0) || rank->row.shared) return NAN;

@@ -148,8 +148,8 @@ static void print_telemetry(const struct himeno_ranks *ranks, int blocks, FILE *
             telemetry_throttle_text(reasons, text, sizeof text));
 }
 
-/* Reports whether rates depend on the data, because the device's memory compresses it. Memory of
- * hosts does not. */
+/* Reports whether rates depend on the data, because the device's memory compresses data. The memory
+ * of hosts does not. */
 static void print_data(int data, const struct himeno_ceiling *c, FILE *out)
 {
   const double difference = c->all > 0 ? fabs(c->other_data / c->all - 1) : 0;

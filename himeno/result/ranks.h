@@ -23,7 +23,7 @@ enum path_medium {
 };
 extern const char *const path_medium_names[PATH_MEDIA]; /**< NULL for MEDIUM_UNKNOWN */
 
-/** Measurement of a path for an acceptance; zeros if it was not measured. */
+/** Measurement of a path for an acceptance; zeros if the path was not measured. */
 struct path_probe {
   double seconds; /**< time of an exchange of one float */
   double bytes_per_second;
@@ -49,8 +49,8 @@ struct himeno_path {
   struct path_probe probe;
   const struct path_texts *texts;
   enum path_medium medium;
-  struct himeno_path *first; /**< first of the paths that differ only in rank, peer and probe */
-  struct himeno_path *next;  /**< in a first path: the next first path */
+  struct himeno_path *first; /**< representative: first path equal except for rank, peer, probe */
+  struct himeno_path *next;  /**< in a representative: the next representative */
 };
 
 /** \brief Collective, before a solver is opened: measures the paths of this rank's messages. */
@@ -70,7 +70,7 @@ struct energy {
   /** the part whose energy is counted, e.g. the module; "" without a counter */
   char scope[40];
   double seconds, joules; /**< length and energy of the window; 0 J if it is too short */
-  double begin, counted;  /**< time and counter when it began; counted < 0: it did not step */
+  double begin, counted;  /**< time and counter at its start; counted < 0 if it was not read */
   double idle_watts;      /**< power before the window; negative if not measured */
   double sweeping;        /**< seconds of the window spent in sweeps */
   int64_t sweeps;
@@ -101,8 +101,8 @@ struct himeno_rank {
   double ceiling_noise; /**< relative noise of the ceiling's batches */
   struct record_telemetry telemetry;
   struct energy energy;
-  int cards;         /**< number of active network cards on its host */
-  double cards_gbps; /**< rate of the slowest of these cards, Gbit/s; 0 if unknown */
+  int cards;         /**< number of active network cards on the rank's host */
+  double cards_gbps; /**< rate of the host's slowest active card, Gbit/s; 0 if unknown */
   int n_paths;
   struct himeno_path paths[HALO_MESSAGES_MAX];
 };
@@ -114,7 +114,7 @@ struct himeno_ranks {
   double *throttled; /**< per timed block: whether any device was throttled at its end */
   struct record_change *changes[RECORD_CHANGES_MAX]; /**< [change][rank] */
   struct path_texts *texts;                          /**< list of all distinct path_texts */
-  struct himeno_path *groups;                        /**< head of the list of first paths */
+  struct himeno_path *groups;                        /**< head of the list of representatives */
   struct telemetry_sample *series;                   /**< [rank · rows + row] */
   int kept_blocks;
   struct record_block *times; /**< [rank · kept_blocks + block], without waits */
@@ -128,8 +128,8 @@ struct himeno_ranks {
 double himeno_own_seconds(const struct himeno_rank *rank, double compute, double waited);
 
 /** \brief Returns the noise of a rank's own compute \a seconds over the blocks. If their median is
- * the time at the ceiling because waits were subtracted, it is on a CPU at least the ceiling's
- * noise. */
+ * the time at the ceiling because waits were subtracted, the noise is on a CPU at least the
+ * ceiling's. */
 double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds);
 
 /** \brief Sets medium, first and next of every path. */

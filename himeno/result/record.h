@@ -49,13 +49,13 @@ struct record_block {
   double waited;   /**< upper bound of the waits for neighbours within `compute` */
 };
 
-/** The end of a kept block, and its index among the timed ones, from 0. */
+/** The end of a kept block, and the block's index among all timed blocks. */
 struct record_when {
   double end; /**< seconds since the first timed block began */
   int block;
 };
 
-/** Maximum number of changes kept per rank, the first ones; all are counted. */
+/** Maximum number of changes kept per rank; later changes are only counted. */
 #define RECORD_CHANGES_MAX 32
 
 /** NVLink CRC errors are reported as a rate over at least this time, as DCGM does: healthy links
@@ -94,8 +94,8 @@ struct record_crc {
 
 struct record {
   struct telemetry *device;
-  struct starvation *starvation; /**< counters at the begin of the timed part */
-  /** last reading of the host's cards; NULL: another rank reads them */
+  struct starvation *starvation; /**< counters at the start of the timed part */
+  /** last reading of the host's cards; NULL if another rank reads them */
   struct cards *cards;
   struct record_telemetry telemetry;
   struct record_change changes[RECORD_CHANGES_MAX];

@@ -12,7 +12,7 @@
 
 /** A wrong array of a rank, or a wrong multiprocessor. */
 struct soak_corruption {
-  int rank, array; /**< array SOLVER_ARRAYS: a multiprocessor (`processor`) is wrong */
+  int rank, array; /**< array is SOLVER_ARRAYS if multiprocessor `processor` is wrong */
   int processor;
   int64_t points;   /**< number of wrong points */
   int64_t first[3]; /**< global indices of the first wrong point */
@@ -112,7 +112,7 @@ struct himeno_rung {
 
 struct himeno_ladder {
   struct himeno_rung *rungs;
-  int n, made;  /**< n: complete rungs; made: also one that a signal cut short */
+  int n, made;  /**< n: complete rungs; made: with one that a signal cut short */
   double begin; /**< by stats_now */
   int rounds;   /**< number of times that each rung is measured */
   int shown;    /**< number of rungs already printed */

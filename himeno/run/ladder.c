@@ -74,7 +74,7 @@ static status_t block_choose(const struct himeno_config *config, struct solver *
   return STATUS_OK;
 }
 
-/* Determines the expected value of the block that was chosen, from the known values or computed. */
+/* Determines the expected value of the chosen block: from the known values, or by computing it. */
 static status_t value_choose(const struct himeno_choice *choice, const struct verify_value *whole,
                              struct himeno_rung *rung)
 {

@@ -36,7 +36,7 @@ static void fields(struct doc *d)
     himeno_document(d, &run.choice, &run.result);
 }
 
-/* The document of a run, which was made to be judged; NULL for a ladder. */
+/* Returns the document of a run, which was made to be judged; NULL for a ladder. */
 static json_t *himeno_main_document(void)
 {
   return json_incref(run.document);

@@ -16,7 +16,7 @@ struct himeno_run {
   struct solver *solver;
   struct record *record;
   struct himeno_result result;
-  struct judged judged;         /**< the judgement of the document, after the document is written */
+  struct judged judged;         /**< the judgement of `document` */
   json_t *document;             /**< the document, on rank 0; NULL with --ladder */
   struct himeno_ladder *ladder; /**< the ladder, on all ranks; NULL without --ladder */
 };
@@ -24,8 +24,8 @@ struct himeno_run {
 /** \brief Measures every kernel of the backend's ladder, then the user's own, in alternating
  * rounds; rank 0 prints each rung as it ends.
  *
- * Collective. STATUS_WRONG if a rung's result is wrong; a rung that cannot run here is skipped,
- * with the reason. The caller frees \a ladder, also after a failure. */
+ * Collective. Returns STATUS_WRONG if a rung's result is wrong; a rung that cannot run here is
+ * skipped, with the reason. The caller frees \a ladder, also after a failure. */
 status_t himeno_ladder(struct himeno_choice *choice, const struct verify_value *value,
                        struct himeno_result *result, struct himeno_ladder **ladder);
 void himeno_ladder_free(struct himeno_ladder *ladder);

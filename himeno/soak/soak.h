@@ -37,8 +37,8 @@ struct soak_known {
   uint64_t coefficient[SOAK_DATA_SETS][HIMENO_COEFFICIENTS];
 };
 
-/** \brief Collective: runs the reference of \a config's problem through blocks of \a passes passes
- * of the kernel. Returns STATUS_ENVIRONMENT if the hosts have too little memory. */
+/** \brief Collective: computes the known checksums, by the reference, for blocks of \a passes
+ * passes of the kernel. Returns STATUS_ENVIRONMENT if the hosts have too little memory. */
 status_t soak_known_open(const struct solver_config *config, int passes, struct soak_known *known);
 void soak_known_close(struct soak_known *known);
 
@@ -47,7 +47,7 @@ void soak_known_close(struct soak_known *known);
 #define SOAK_CORRUPTIONS_MAX (SOLVER_ARRAYS + 1)
 
 struct soak_block {
-  double seconds; /**< seconds of its sweeps on the slowest rank */
+  double seconds; /**< seconds of the block's sweeps on the slowest rank */
   int sweeps;
   double phase_sums[HIMENO_PHASES]; /**< this rank's seconds, summed over the block's sweeps */
   double gosa;

@@ -21,7 +21,7 @@ struct solver_baseline {
   double *gosa; /* this rank's own gosa per sweep */
   struct solver_check *checks;
   int n_checks;
-  /* checksum of this rank's older field, without pauses at check points and with them */
+  /* checksum of this rank's older field: [0] without pauses at check points, [1] with pauses */
   uint64_t older[2];
   int has_older[2];
 };

@@ -9,8 +9,8 @@
 #include "himeno/solver/state.h"
 #include "suite/progress.h"
 
-/* Number of sweeps in the next pass. Without neighbours, several single sweeps run in one launch;
- * their number is odd, so that the result is in the same buffer as after one sweep. */
+/* Returns the number of sweeps in the next pass. Without neighbours, several single sweeps run in
+ * one launch; their number is odd, so that the result is in the same buffer as after one sweep. */
 static int pass_depth(const struct solver_grid *grid, const struct halo_route *route, int left)
 {
   const struct himeno_kernel *kernel = grid->kernel;
@@ -56,7 +56,7 @@ static status_t block_graph_prepare(struct solver_graph *graph, struct solver_pa
   return STATUS_OK;
 }
 
-/* Waits for the queue. With neighbours the route waits, because a rank may wait for another one. */
+/* Waits for the queue. With neighbours the route does, as a neighbour might not answer. */
 static status_t block_queue_wait(struct halo_route *route, struct gpu_queue *queue)
 {
   return route ? halo_route_wait(route, queue) : gpu_sync(queue);

@@ -90,7 +90,7 @@ status_t flip_check(const int64_t global[3], int ranks)
   return STATUS_OK;
 }
 
-/* Returns the point's index in the local array; −1 if this rank does not hold the copy. */
+/* Returns the point's index in the local array; −1 if this rank does not hold the point. */
 static int64_t flip_place(const struct solver_grid *grid, const struct flip *flip)
 {
   const struct layout *layout = &grid->fields.layout;

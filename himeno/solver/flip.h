@@ -43,7 +43,7 @@ status_t flip_check(const int64_t global[3], int ranks);
 /** \brief Returns the multiprocessor of \a rank that is stuck after \a swept sweeps. */
 struct himeno_stuck flip_stuck(int rank, int64_t swept);
 
-/** \brief Whether any fault is still to be planted. */
+/** \brief Returns whether any fault is still to be planted. */
 int flip_any(void);
 
 /** \brief Implements solver_config.faults: plants the faults due at \a at, and sets \a stop to the

@@ -46,7 +46,7 @@ static int outlier_is_same(const struct repeats *r, int time, int other)
   return memcmp(values_of(r, time), values_of(r, other), r->points * sizeof(float)) == 0;
 }
 
-/* Returns a repetition whose values more than half of them have; any if there is no majority. */
+/* Returns a repetition whose values most repetitions have; any if there is no majority. */
 static int outlier_most_common(const struct repeats *r)
 {
   int candidate = 0, votes = 0;

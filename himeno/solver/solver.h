@@ -69,7 +69,7 @@ int solver_check_sweeps(const struct himeno_kernel *kernel);
 /** Result of all ranks at a check point. */
 struct solver_check {
   int sweeps;  /**< sweeps of the block so far */
-  double gosa; /**< gosa of the last of these sweeps */
+  double gosa; /**< gosa of the last sweep so far */
   uint64_t checksum;
 };
 
@@ -126,7 +126,7 @@ enum { SOLVER_NEWEST = HIMENO_COEFFICIENTS, SOLVER_OLDER, SOLVER_ARRAYS };
 struct solver_outlier {
   int processor;
   int64_t points;   /**< number of points that differ; 0: no outlier was found */
-  int64_t first[3]; /**< global indices of the first of these points */
+  int64_t first[3]; /**< global indices of the first point that differs */
   float is, must_be;
 };
 
@@ -144,8 +144,8 @@ status_t solver_coefficients_checksum(struct solver_grid *grid, uint64_t *sum);
 /** Relative tolerance if gosa is a sum of single-precision floats rounded toward zero. */
 #define SOLVER_GOSA_TOLERANCE_SINGLE 1e-3
 
-/** \brief Returns whether two gosa differ by at most \a tolerance, relative; 0 for infinities and
- * NaNs. */
+/** \brief Returns whether two gosa differ by at most \a tolerance, relative; 0 for NaN,
+ * infinity. */
 int solver_gosa_agrees(double a, double b, double tolerance);
 
 /** \brief Stores the coefficients' checksums over all points of this rank, in which

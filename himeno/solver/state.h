@@ -39,13 +39,13 @@ struct solver_gosa {
   MPI_Comm comm;
   struct gpu_queue *queue;
   struct gpu_event *event;
-  double *host, *sum; /* one element per sweep: this rank's own, and of all ranks */
+  double *host, *sum; /* per sweep, host: this rank's gosa; sum: that of all ranks */
   MPI_Request request;
   int first, count; /* elements copied out and not reduced yet */
 };
 
-/* Device timestamps of a pass are read this many passes later. They have passed by then, because
- * copying out a halo in pass n follows all computing of pass n − 2. */
+/* Device timestamps of a pass are read this many passes later. Their events are complete by then,
+ * because copying out a halo in pass n follows all computing of pass n − 2. */
 #define PASS_RING 4
 
 enum pass_mark { PASS_BEGIN, PASS_BOUNDARY, PASS_INNER_BEGIN, PASS_END, PASS_MARKS };
@@ -71,7 +71,7 @@ struct solver_passes {
   int n_rest;      /* 0 or 1 */
   int concurrent;  /* 1: `first` is swept concurrently with `rest`, in a queue of its own */
   struct gpu_queue *slabs;
-  struct gpu_event *ready; /* previous passes and halos are done: slabs waits for it */
+  struct gpu_event *ready; /* previous passes and halos are done; `slabs` waits for it */
   struct solver_halo halo;
   struct solver_gosa gosa;
   struct pass_marks ring[PASS_RING];
@@ -93,7 +93,7 @@ struct solver_outcome {
 /** A block that was captured as a graph. */
 struct solver_graph {
   struct gpu_graph *graph; /* NULL: none captured */
-  int sweeps, first, last; /* number of sweeps; the grid's `current` before and after them */
+  int sweeps, first, last; /* number of sweeps; `current` of the grid before, and after the block */
 };
 
 struct solver {

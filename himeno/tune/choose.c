@@ -48,7 +48,7 @@ struct solver_config himeno_solver_config(const struct himeno_choice *choice)
   return c;
 }
 
-/* The user's own kernel is a rung above the suite's. */
+/* Describes the user's own kernel, which is a rung above those of the suite. */
 const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_choice *choice)
 {
   const char *slash = strrchr(file, '/');

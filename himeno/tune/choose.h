@@ -31,8 +31,8 @@ status_t himeno_sharing_find(struct himeno_choice *choice);
  * can reach each other, otherwise copies through the host. Collective. */
 status_t himeno_transport_rule(struct himeno_choice *choice);
 
-/** \brief -x auto: times exchanges per transport and takes the fastest, unless the user chose
- * one. */
+/** \brief -x auto: times exchanges by each transport and takes the fastest, unless the user
+ * chose. */
 status_t himeno_transport_tune(struct himeno_choice *choice);
 
 #endif

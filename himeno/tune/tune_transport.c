@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* -x auto: times a few exchanges of this grid's halos by each transport that the backend supports.
- * Also the rule for runs without trials. */
+ * This file also has the rule for runs without trials. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 struct uniform {
   int64_t global[3], extent[3]; /* extents of the whole grid; of the grid that is swept */
   int64_t first, end;           /* planes of this rank's share */
-  /* planes that this rank holds, with those that its share depends on */
+  /* planes that this rank holds: its share, and those on which the share depends */
   int64_t lo, hi;
   float *p[2];
 };
@@ -48,7 +48,7 @@ static status_t uniform_open(const int64_t global[3], int ranks, int rank, int s
   return STATUS_OK;
 }
 
-/* The expression of doc/explanation/method.md with coefficients of 1 and 0. */
+/* Returns the residual as in doc/explanation/method.md, with coefficients of 1 and 0. */
 static inline float uniform_residual(const float *p, int64_t plane, int64_t pitch)
 {
   const float s0 = p[plane] + p[pitch] + p[1] + p[-plane] + p[-pitch] + p[-1];

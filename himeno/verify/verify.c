@@ -73,7 +73,7 @@ void verify_value_free(struct verify_value *value)
   value->n_checks = 0;
 }
 
-/* The reference's configuration, without its device. */
+/* Returns the reference's configuration, without its device. */
 static struct solver_config reference_config(const struct solver_config *config, int max_sweeps)
 {
   struct solver_config c = *config;

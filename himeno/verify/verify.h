@@ -59,9 +59,9 @@ status_t verify_uniform(const struct solver_config *config, double limit, int sw
 /** A solver on the ranks' CPUs with the same decomposition, whose values are correct. */
 struct verify_reference {
   struct gpu_device *cpu;
-  struct solver *solver; /**< NULL if a host has too little memory for it */
+  struct solver *solver; /**< NULL if a host has too little memory */
   struct memory_budget memory;
-  uint64_t bytes; /**< host memory that a rank needs for it */
+  uint64_t bytes; /**< host memory that a rank needs for the reference */
   enum verify_source source;
 };
 
@@ -75,7 +75,7 @@ status_t verify_reference_open(const struct solver_config *config, int max_sweep
 void verify_reference_close(struct verify_reference *reference);
 
 /** \brief Collective: computes the checksum of the grid's coefficients. Returns STATUS_WRONG, and
- * logs both values, if \a value has another one. */
+ * logs both checksums, if that of \a value differs. */
 status_t verify_coefficients(struct solver_grid *grid, MPI_Comm comm, const struct verify_value *value,
                              uint64_t *sum);
 

@@ -27,8 +27,8 @@ struct point {
   float is, must_be;
 };
 
-/* A rank's findings: points that sweeps write, fixed points around them, and points that sweeps
- * write relative to the rank's own part. */
+/* A rank's findings. inner: points that sweeps write; fixed: points around them, which no sweep
+ * writes; own: as inner, but relative to the rank's part of the grid. */
 struct differences {
   struct pattern inner, fixed, own;
   struct point first[SHOWN];

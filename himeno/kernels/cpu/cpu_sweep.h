@@ -26,8 +26,7 @@ struct cpu_sweep {
   int fetches; /**< 1: the next row is prefetched into L2, see cpu_fetches */
 };
 
-/** \brief Sweeps rows [first, last) of the box, counted along j, then i. Returns their sum of
- * ss². */
+/** \brief Sweeps rows [first, last) of the box, in order of j, then i. Returns their sum of ss². */
 typedef double (*cpu_sweep_rows)(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
 /** The points of one row. The three planes of p need not be adjacent in memory. Pointers refer to
@@ -49,7 +48,7 @@ typedef double (*cpu_row_sweep)(const struct cpu_row *row);
 /** \brief out = sum of the other 13 arrays for elements [first, last), padding included. */
 typedef void (*cpu_ceiling_range)(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
-/** \brief The plain loop with which all other kernels are compared. */
+/** \brief Sweeps rows by the plain loop with which all other kernels are compared. */
 double cpu_reference_rows(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
 /** \brief Like cpu_reference_rows, but rounds toward zero and treats denormals as zero, as a QPU

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "himeno/kernels/cpu/cpu_sweep.h"
 
-/** The expression of doc/METHOD, evaluated left to right; each operation is rounded. */
+/** Returns the residual, as in doc/explanation/method.md, with each operation rounded. */
 static float reference_residual(const struct cpu_sweep *s, int64_t x)
 {
   const float *const *c = s->coefficient, *p = s->p;

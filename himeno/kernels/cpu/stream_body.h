@@ -57,9 +57,9 @@ typedef int FN(ints) __attribute__((vector_size(4 * LANES)));
 /** A row that is being swept. Indices are elements of the arrays. */
 struct FN(row) {
   int64_t first, end; /**< range that the box covers */
-  int64_t line, last; /**< range of its cache lines */
-  int64_t next;       /**< distance from its first point to that of the row swept next */
-  /** distance from the end of its lines to the first line of the row swept next */
+  int64_t line, last; /**< range of the row's cache lines */
+  int64_t next;       /**< distance from the row's first point to that of the row swept next */
+  /** distance from the end of the row's lines to the first line of the row swept next */
   int64_t skip;
   /** 1: lines that the box covers in part are stored whole, with the values of p outside of it */
   int whole;
@@ -74,8 +74,8 @@ static inline TARGET __attribute__((always_inline)) struct FN(row)
   return (struct FN(row)){first, first + n, line, last, next, line + next - last, whole};
 }
 
-/** Addresses of a line. p: in p; up, down: in planes i + 1 and i − 1 of p; out: of the new
- * values. */
+/** Addresses of a cache line: in p of plane i (p), i + 1 (up), i − 1 (down), and in the new
+ * field. */
 struct FN(place) {
   const char *p, *up, *down;
   float *out;
@@ -97,8 +97,8 @@ FN(fetch_p)(int64_t j, const struct FN(place) * at, const struct FN(row) * row, 
   __builtin_prefetch(at->down + next, 0, 2);
 }
 
-/** The residuals of the line at element x, term by term from left to right. If `by_row`, also
- * prefetches the row swept next. */
+/** Computes the residuals of the line at element x, term by term from left to right. If `by_row`,
+ * also prefetches the row swept next. */
 static inline TARGET __attribute__((always_inline)) void FN(residual)(const float *const *c, int64_t pitch,
                                                                       const struct FN(place) * at,
                                                                       const struct FN(row) * row, int64_t x,
@@ -107,7 +107,7 @@ static inline TARGET __attribute__((always_inline)) void FN(residual)(const floa
   const int64_t ahead = by_row ? AHEAD_SECOND : x + AHEAD < row->last ? AHEAD : AHEAD + row->skip;
   const char *p = at->p, *up = at->up, *down = at->down;
   int64_t j = 4 * pitch, back = -j;
-  /* Hides both values from the compiler, which would otherwise keep nine pointers and run out of
+  /* Hides both values from the compiler, which otherwise keeps nine pointers and lacks
    * registers. */
   __asm__("" : "+r"(j), "+r"(back));
 
@@ -233,7 +233,7 @@ static TARGET double FN(sweep)(const struct cpu_sweep *sweep, int64_t first, int
   return sweep->fetches ? FN(sweep_rows)(sweep, first, last, 1) : FN(sweep_rows)(sweep, first, last, 0);
 }
 
-/** Sweeps one line of a row whose planes of p may be anywhere. */
+/** Sweeps one line of a row whose planes of p need not be adjacent in memory. */
 static inline TARGET __attribute__((always_inline)) void
 FN(single_line)(const struct cpu_row *r, const struct FN(row) * row, int64_t x, int keep, VD sums[2])
 {
@@ -251,7 +251,7 @@ static inline TARGET __attribute__((always_inline)) double FN(single)(const stru
   VD sums[2] = {{0}, {0}};
   double sum = 0;
 
-  __builtin_prefetch(r->out + r->n - 1, 1, 3); /* stored in part, so it has to be read first */
+  __builtin_prefetch(r->out + r->n - 1, 1, 3); /* the last line is stored in part: read it first */
   for (int64_t x = row.line; x < row.last; x += LINE) FN(single_line)(r, &row, x, keep, sums);
   sums[0] += sums[1];
   for (int lane = 0; lane < LANES / 2; lane++) sum += sums[0][lane];

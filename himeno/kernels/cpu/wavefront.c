@@ -38,7 +38,7 @@ SWITCH("HIMENO_CPU_CACHE", TUNING, AGREED, COUNT,
 #define CACHE_SHARE       0.5
 #define CACHE_SHARE_FETCH 1.5
 #define CACHE_BYTES       (1 << 20)
-/* Minimum rows of a tile, per row of its halo (sweeps − 1), which is read again from memory. */
+/* Minimum rows of a tile, as a multiple of the sweeps − 1 rows that it reads again from memory. */
 #define ROWS_A_HALO 4
 #define RING        3 /* planes per level, because the next level reads three */
 #define BORDER      2 /* rows per level that the next tile needs */
@@ -257,7 +257,7 @@ static int64_t end_of(const struct march *s, int level, int64_t hi, int d)
 }
 
 /* Returns whether this tile counts the gosa of a level's row. If several tiles compute a row,
- * because a thread starts there, only the tile that contains it counts it. */
+ * because a thread starts there, only the tile that contains the row counts it. */
 static int wavefront_counts(const struct march *s, int level, int64_t j)
 {
   const struct box *box = &s->sweep->box;
@@ -363,7 +363,7 @@ static void fetch_begin(const struct march *s, int64_t front)
 
 static void level_do(const struct march *s, int level, int64_t front)
 {
-  /* later levels find their rows in the caches */
+  /* in later levels the caches already hold the rows of the next plane */
   const int64_t plane = level == 1 ? s->sweep->plane : 0;
   struct fetch *f = &s->me->fetch;
   int64_t i, lo, rows = rows_of(s, level, &lo);

@@ -8,7 +8,7 @@ static const int TILE_K = 16, TILE_J = 16, TILE_I = 8;
 static const int THREADS = TILE_K * TILE_J;
 static const int ROW = TILE_K + 2, PLANE = ROW * (TILE_J + 2), CUBE = PLANE * (TILE_I + 2);
 
-// Loads a tile. Values beyond the neighbours of the box may be outside of the array: not needed.
+// Loads a tile, except values beyond the neighbours of the box, which may be outside of the array.
 static __device__ __forceinline__ void load_tile(float *tile, const struct cuda_pass &pass, int i0, int j0,
                                                  int k0)
 {

@@ -32,8 +32,8 @@ static void tile_box(const struct cuda_variant *variant, struct cuda_pass *pass,
   }
 }
 
-/* Whether the box is a part whose tiles would be mostly idle, e.g. the points next to a neighbour.
- * A whole grid always runs the requested kernel. */
+/* Returns whether the box is a part whose tiles would be mostly idle, e.g. the points next to a
+ * neighbour. A whole grid always runs the requested kernel. */
 static int classic_is_slab(const struct cuda_exec *exec, struct cuda_pass *pass, const struct box *box)
 {
   const int *tile = exec->variant->tile;

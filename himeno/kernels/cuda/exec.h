@@ -53,7 +53,7 @@ struct cuda_exec {
   const struct cuda_variant *variant; /**< tiles that cover a box; NULL if the family has none */
   void *state;                        /**< private to the family */
   enum cuda_packing packing;          /**< how `pack` is filled; set by open */
-  struct cuda_pass pass[2];           /**< parameters per source field, without box and slot */
+  struct cuda_pass pass[2];           /**< per source field; without box and slot of a sweep */
   struct gpu_mem pack[CUDA_PACKS];
   struct gpu_mem sum;
   uint64_t *host_sum;
@@ -82,7 +82,7 @@ cudaStream_t cuda_exec_alone(struct gpu_queue *queue);
 
 void cuda_box_set(struct cuda_pass *pass, const struct box *box);
 
-/** \brief Whether the box contains all points that the rank owns. */
+/** \brief Returns whether the box contains all points that the rank owns. */
 int cuda_is_owned(const struct cuda_exec *exec, const struct box *box);
 
 /** \brief Reads the resources of a kernel; \a shared_bytes is dynamic shared memory per block. */

@@ -14,7 +14,7 @@
 struct cuda_linked_box {
   int lo[3], hi[3];     /**< points of the slab: half-open, not empty */
   unsigned quads;       /**< number of quads per row */
-  unsigned first_block; /**< number of its first block in the launch */
+  unsigned first_block; /**< number of the slab's first block in the launch */
 };
 
 /** Argument of one launch, a one-dimensional grid. Every spread-th block belongs to a slab until

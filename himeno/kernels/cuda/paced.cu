@@ -59,7 +59,7 @@ static __device__ __forceinline__ cross cross_at(const float *p, int64_t row)
   return {p[0], p[row], p[-row], p[1], p[-1]};
 }
 
-// Gathers the nineteen neighbours. The corners of the middle plane, at `p`, are in no cross.
+// Gathers the nineteen neighbours. Those at the corners of the middle plane are read from `p`.
 template <int MARCH>
 static __device__ __forceinline__ stencil gather(const cross &before, const cross &here, const cross &behind,
                                                  const float *p, int64_t row)
@@ -74,7 +74,7 @@ static __device__ __forceinline__ stencil gather(const cross &before, const cros
           before.w,  ne,        se,          nw,          sw};
 }
 
-// Computes COLUMNS_K × COLUMNS_J columns of up to DEPTH planes. MARCH: dimension, 0 is i, 1 is j.
+// Computes COLUMNS_K × COLUMNS_J columns along dimension MARCH (0: i, 1: j), up to DEPTH planes.
 template <int COLUMNS_K, int COLUMNS_J, int DEPTH, int MARCH, int PACE>
 static __global__ void __launch_bounds__(COLUMNS_K *COLUMNS_J, 1024 / (COLUMNS_K * COLUMNS_J))
     paced(const CUDA_GRID_CONSTANT struct cuda_pass pass)

@@ -49,7 +49,7 @@ static __device__ __forceinline__ void plane_read(quad_rows &r, const float *at,
   quad_read(r.south, at - pitch);
 }
 
-// Reads the three rows of the middle plane, and computes the bracket of b1 at each point.
+// Reads the three rows of the middle plane, and computes the sum that b1 multiplies at each point.
 static __device__ __forceinline__ void middle_read(quad_rows &r, float (&cross)[4], const float *at,
                                                    int pitch)
 {

@@ -96,7 +96,7 @@ template <bool LINKED> static __device__ __forceinline__ void buffer_fence()
     __threadfence();
 }
 
-// Returns the offset in floats of the buffer of \a sweep from the first; \a plane: plane's size.
+// Returns the offset in floats of the buffer of \a sweep, for planes of \a plane floats.
 static __device__ __forceinline__ int64_t buffer_of(const resident_args &args, int sweep, int64_t plane)
 {
   return (unsigned)(args.first_buffer + sweep) % BUFFERS * args.planes * plane;

@@ -4,7 +4,7 @@
 #include "gpu/cuda/cuda_tensor_map.h"
 #include "himeno/kernels/cuda/temporal_march.cuh"
 
-// Minimum planes of a box for which blocks wait for each other; in fewer they do not drift apart.
+// Minimum planes of a box for which blocks wait for each other; in shorter ones they stay close.
 #define KEEP_STEP_PLANES 160
 // Number of steps of a unit beyond its planes: for the halos in i, and until its ring is filled.
 #define UNIT_RAMP(T) (2 * (T))
@@ -30,8 +30,7 @@ void cuda_temporal_close(struct cuda_temporal_chip *chip)
   *chip = {};
 }
 
-// Encodes the TMA map of boxes of width×rows floats; a point of the array has floats_a_point
-// floats.
+// Encodes the TMA map of boxes of width×rows floats in arrays with floats_a_point floats per point.
 static bool map_encode(cuda_tensor_map_encode encode, const cuda_temporal_job &job, const float *array,
                        int64_t floats_a_point, int width, int rows, CUtensorMap *map)
 {

@@ -15,8 +15,8 @@ struct temporal_state {
   const struct gpu_queue *queue; /* queue of the first launch; other queues use other counters */
 };
 
-/* Whether the chip supports a form of a temporal kernel. HIMENO_CUDA_BULK=0 selects the form for
- * older chips, for tests. */
+/* Returns whether the chip supports a form of a temporal kernel. HIMENO_CUDA_BULK=0 selects the
+ * form for older chips, for tests. */
 static int form_runs(const struct cudaDeviceProp *chip, int code, const struct cuda_temporal *form)
 {
   int major = switch_number("HIMENO_CUDA_BULK", 1) ? code / 10 : 8;

@@ -15,7 +15,7 @@ struct temporal_rows {
   float here[4], north[2], south[2];
 };
 
-// Returns the stencil of a point from its three planes, without the bracket of b1.
+// Returns the stencil of a point from its three planes, without the sum that b1 multiplies.
 static __device__ __forceinline__ stencil stencil_of(const temporal_rows &below, const temporal_rows &mid,
                                                      const temporal_rows &above, int v)
 {
@@ -34,7 +34,7 @@ template <class S> struct temporal_pair {
   int row, x; // position in the tile; x counts pairs
   // -1 or 1 if the pair is before or after the tile's own columns, otherwise 0
   int outward;
-  // the pair takes part in levels 1 to depth + 1; limited by the rows to the tile's edge
+  // the pair takes part in levels 1 to depth + 1; rows near the tile's edge have fewer levels
   int depth;
   int ring_offset; // offset of the pair in a plane of the ring
   int last_offset; // ring_offset for level T
@@ -43,7 +43,7 @@ template <class S> struct temporal_pair {
   unsigned claims;
   int out;                  // offset of the pair in a plane of the field
   int step, slot;           // number of the step, and the ring's slot with its coefficients
-  float cross[T][2];        // the bracket of b1 in the middle plane of level t
+  float cross[T][2];        // the sum that b1 multiplies, of level t's middle plane
   temporal_rows rows[T][3]; // three planes of level t, whose roles rotate with the step
   double gosa[T];
   float4 c[2][CUDA_PACKS]; // coefficients of the next level

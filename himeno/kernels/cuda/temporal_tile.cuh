@@ -68,11 +68,11 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int p_floats = round_up(p_width * p_rows, 32);
   static constexpr int p_slots = BULK ? 4 : 5;
 
-  // Levels 1 to T - 1: the first points of all pairs, then the second points. One plane each; two
-  // alternating ones for level 1 if it is also level T - 1, which level T reads in the next step.
-  // Their rows have the same length as those of level 0, so that a pair has the same offset in
-  // both. If a warp has two rows of own columns, eight apart, they are in different banks, and so
-  // are the ends of sixteen rows.
+  // Levels 1 to T - 1: the first points of all pairs, then the second points. Each level has one
+  // plane. Only if level 1 is also level T - 1 it has two, because level T reads it in the next
+  // step. Rows are as long as those of level 0, so that a pair has the same offset in both. If a
+  // warp has two rows of own columns, eight apart, they are in different banks, and so are the ends
+  // of sixteen rows.
   static constexpr int level_width = p_width / 2, level_plane = level_width * H;
   static constexpr int level_floats = 2 * level_plane, copies = T == 2 ? 2 : 1;
 
@@ -117,8 +117,8 @@ template <class S> struct temporal_tile {
   const temporal_args &args;
   float *shared;
   uint64_t *full, // two barriers, by parity of the stage: the stage has arrived
-      *spent,     // two barriers: a step no longer needs its oldest stage
-      *near,      // two barriers, only if the rim has warps: level 0 and its coefficients are here
+      *spent,     // two barriers: the oldest stage is no longer needed
+      *near,      // two barriers, if the rim has warps: its coefficients and level 0 have arrived
       *met;       // one barrier: the workers have computed a level
   int i_lo, i_hi; // planes that this block writes
   int first;      // plane of level 1 in step 0

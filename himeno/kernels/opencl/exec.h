@@ -49,7 +49,7 @@ extern const char *const opencl_entry_names[ENTRIES];
 
 /** Method by which groups add to gosa[slot]. */
 enum opencl_gosa {
-  GOSA_LAUNCH,  /**< each stores a partial sum; a second launch adds them up */
+  GOSA_LAUNCH,  /**< each group stores a partial sum; a second launch adds them up */
   GOSA_ADD,     /**< atomic addition of doubles, by PTX: NVIDIA */
   GOSA_EXCHANGE /**< 64-bit compare and exchange: CPUs, where few groups run at a time */
 };
@@ -84,8 +84,8 @@ status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields 
                           const struct himeno_kernel *kernel, struct opencl_exec **exec);
 void opencl_exec_close(struct opencl_exec *exec);
 
-/** \brief Builds a program from the sources \a parts, which end with NULL, for a variant's
- * groups. */
+/** \brief Builds a program from the sources \a parts, which end with NULL, for groups of a
+ * variant. */
 status_t opencl_exec_build(const struct opencl_exec *exec, const struct opencl_variant *variant,
                            const char *const parts[], cl_program *program);
 

@@ -275,7 +275,7 @@ static int persistent_wanted(const struct opencl_exec *x)
          x->gosa == (ordered ? GOSA_ADD : GOSA_EXCHANGE);
 }
 
-/* Makes groups as wide as short rows, with the same number of work-items. */
+/* If rows are short, narrows groups to a row, with the same number of work-items. */
 static void persistent_shape(struct opencl_exec *x)
 {
   const struct box *all = &x->fields.layout.interior;

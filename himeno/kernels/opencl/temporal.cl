@@ -10,7 +10,8 @@
 #define HALO  (SWEEPS - 1)
 #define SLOTS 4
 
-// A point, its neighbours in its plane (north is j + 1, east k + 1), and the bracket of b1.
+// A point, its neighbours in its plane (north is j + 1, east k + 1), and the sum that b1
+// multiplies.
 struct point {
   float here, north, south, east, west, cross;
 };

@@ -46,7 +46,7 @@ static const struct himeno_kernel kernels[] = {
      .variant = &stream_program},
 };
 
-/* Maximum number of points of the part of a long box from which a time is estimated. */
+/* A long box's time is estimated from a part of it with at most this many points. */
 #define MOST_POINTS  131072
 #define LEAST_PASSES (4 * PROGRAMS)
 
