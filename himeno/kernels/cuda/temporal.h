@@ -44,7 +44,7 @@ struct cuda_temporal {
   const void *kernel;
   cudaError_t (*launch)(const struct cuda_temporal_chip *chip, const struct cuda_temporal_job *job,
                         cudaStream_t stream,
-                        bool overlaps /**< 1: the launch may begin while the previous one drains */);
+                        bool overlaps /**< 1: begins while the previous launch drains */);
 };
 
 /** Two forms per number of sweeps: one for chips with TMA, and one with asynchronous copies for
