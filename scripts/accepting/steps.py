@@ -340,8 +340,10 @@ class Run:
         """Return text with the estimated remaining time, or "" if nothing is known to follow."""
         left = self.timing.remaining()
         # Hosts that fail the first stage skip the later ones.
-        over = len(found) == total and not any(
-            what != "alone" or one["outcome"] == "pass" for one in found.values()
+        over = (
+            self.a.write_inventory
+            or len(found) == total
+            and not any(what != "alone" or one["outcome"] == "pass" for one in found.values())
         )
         return f", about {timing.text(left)} left" if left > 0 and not over else ""
 
