@@ -279,7 +279,7 @@ static inline status_t gpu_alloc_shared(struct gpu_device *device, size_t bytes,
   const struct gpu_backend *backend = device->backend;
   return (gpu_has(backend, sharing) ? backend->sharing.alloc : backend->alloc)(device, bytes, mem);
 }
-/** \brief Pins host memory; returns 1 and does nothing if the backend has no pins. */
+/** \brief Pins host memory if the backend needs that. If it fails, returns 0 with the reason. */
 static inline int gpu_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
 {
   return !gpu_has(device->backend, pins) || device->backend->pins.pin(device, host, bytes, reason);

@@ -35,8 +35,8 @@ static int64_t chunks_count(const struct halo_plan *plan, int receive, const str
   return n;
 }
 
-/* Appends a chunk. It joins the previous piece (one copy) if both are adjacent in the buffer and
- * together at most `most` floats. Messages with `alone` share no piece. */
+/* Appends a chunk. It joins the last piece if it follows directly in the buffer, `alone` is 0 for
+ * both messages, and the sum is at most `most` floats (0: any). Otherwise it begins a new piece. */
 static void chunk_add(struct halo_chunks *chunks, int message, int64_t begin, int64_t count,
                       const struct halo_cutting *cutting)
 {

@@ -28,7 +28,7 @@ struct halo_chunks {
 /** How a message is divided. A chunk is whole layers of its box, whole rows, or part of one row. */
 struct halo_cutting {
   int64_t most; /**< maximum floats per chunk; if 0, the message is one chunk */
-  int alone;    /**< 1: pieces of this message contain no chunks of other messages */
+  int alone;    /**< 1: every chunk of this message is a piece of its own */
 };
 
 /** \brief Divides the messages of a plan, each by its entry in \a cutting: the boxes to receive if

@@ -41,9 +41,9 @@ static struct {
   uint64_t last;           /* time of the last beat */
   int schedstat;           /* descriptor of the main thread's schedstat file; negative: none */
   uint64_t starved;        /* result of starved_read() at the last beat */
-  /* when this thread saw the alarm, without suspensions of this process; 0: no alarm */
+  /* when this thread saw table->raised, without suspensions of this process; 0: not yet */
   uint64_t raised;
-  double patience; /* delay in seconds from the alarm to this thread's report */
+  double patience; /* seconds from `raised` to this thread's report */
   struct {
     uint64_t beat, since; /* last beat read, and when it changed */
   } * heard;              /* indexed by slot */

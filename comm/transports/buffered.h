@@ -12,7 +12,7 @@
  * exchange n begins only after exchange n − 2 was copied to the device. Timestamps are read while
  * the newest exchange is in progress. */
 #define BUFFERED_EVENTS 4
-/* Every BUFFERED_TIMED-th exchange is timed, not all, because timestamps delay queues. */
+/* Only every BUFFERED_TIMED-th exchange is timed, because timestamps delay queues. */
 #define BUFFERED_TIMED 8
 
 /* Marks are events in the queues, with timestamps. Packing is from BEGIN to PACKED, the copy to the

@@ -60,7 +60,7 @@ int64_t gemm_panels_ld(const struct gemm_problem *local, const struct gemm_grid 
                        enum gemm_matrix matrix);
 
 /** \brief Copies this rank's slices of the matrix \a host (A or B of \a local) to the device. Not
- * collective. Close with gemm_panels_close, also if it fails. */
+ * collective. Close with gemm_panels_close even if this fails. */
 status_t gemm_panels_open(struct gemm_panels *panels, MPI_Comm comm, struct gpu_queue *compute,
                           const struct gemm_problem *local, const struct gemm_grid *grid,
                           enum gemm_matrix matrix, const void *host);

@@ -63,7 +63,7 @@ struct gemm_problem gemm_cluster_part(const struct gemm_cluster *cluster, int j,
 
 /** \brief Opens a product. Collective; ranks agree on the status. The caller has set
  * cluster->whole, local, grid, comm, device and compute. \a a and \a b are the host's matrices of
- * the local problem. Close with gemm_cluster_close, also if it fails. */
+ * the local problem. Close with gemm_cluster_close even if this fails. */
 status_t gemm_cluster_open(struct gemm_cluster *cluster, const struct gemm_kernel *kernel,
                            const struct gemm_blocks *blocks, const void *a, const void *b);
 void gemm_cluster_close(struct gemm_cluster *cluster);

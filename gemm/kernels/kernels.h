@@ -74,7 +74,7 @@ struct gemm_ops {
   /** \brief Prepares exec->state for exec->problem and exec->blocks. The pointer is NULL if there
    * is nothing to do. */
   status_t (*open)(struct gemm_exec *exec);
-  /** \brief Releases exec->state, also if open failed. The pointer is NULL if there is none. */
+  /** \brief Releases exec->state, even if open failed. The pointer is NULL if there is none. */
   void (*close)(struct gemm_exec *exec);
   /** \brief Enqueues one product. */
   status_t (*launch)(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands);

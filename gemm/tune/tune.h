@@ -20,7 +20,7 @@ int gemm_size_fits(const struct gemm_rig *rig, const int64_t size[3]);
 
 /** \brief Creates problem, series, matrices and reference data for \a size or, if it is NULL, for
  * --size or the default. Not collective: the caller makes the ranks agree. Close with
- * gemm_problem_close, also if it fails. */
+ * gemm_problem_close even if this fails. */
 status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3]);
 void gemm_problem_close(struct gemm_work *work, struct gemm_result *result);
 

@@ -19,7 +19,7 @@ struct gemm_matrices {
 uint64_t gemm_matrices_bytes(const struct gemm_problem *problem);
 
 /** \brief Creates A, B and C on the host and copies them to the device. Close with
- * gemm_matrices_close, also if this fails. \a places is NULL, or has the positions of A, B and C in
+ * gemm_matrices_close even if this fails. \a places is NULL, or has the positions of A, B and C in
  * a distributed product; then only C is copied. */
 status_t gemm_matrices_open(struct gemm_matrices *matrices, struct gpu_device *device,
                             struct gpu_queue *queue, const struct gemm_problem *problem, enum gemm_data data,

@@ -117,8 +117,8 @@ static void columns_add(const struct gemm_view *a, const struct gemm_view *b, in
 }
 
 /* Divides sums of \a terms terms into *parts parts, so that all threads have work if there are few
- * blocks. The number depends only on the sizes. Returns memory for the partial sums, or NULL for
- * one part, also if memory is short. */
+ * blocks. *parts depends on the sizes, not on the threads; it is 1 if memory is short. Returns
+ * memory for the partial sums, or NULL if *parts is 1. */
 static double *sums_open(int64_t blocks, int64_t terms, int64_t size, int64_t *parts)
 {
   int64_t most = PARTS_MAX / blocks, worth = terms / PART_TERMS;

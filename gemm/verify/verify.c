@@ -218,15 +218,15 @@ void gemm_reference_close(struct gemm_reference *r)
   free(r);
 }
 
-/* Returns the largest finite value of C. Larger expected values may be infinite. */
+/* Returns the largest finite number in C's type. Larger results may be stored as infinities. */
 static double result_largest(enum gemm_type type)
 {
   if (type == GEMM_F64) return 1.7976931348623157e308;
   return gemm_types[type].result_bytes == 2 ? 65504.0 : 3.4028234663852886e38;
 }
 
-/* Returns twice the distance of subnormal numbers of C, which limits errors below the smallest
- * normal number. */
+/* Returns twice the distance of subnormal numbers in C's type, which limits errors below the
+ * smallest normal number. */
 static double result_step(enum gemm_type type)
 {
   return type == GEMM_F64 ? 0x1p-1073 : gemm_types[type].result_bytes == 2 ? 0x1p-24 : 0x1p-148;

@@ -251,8 +251,8 @@ static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *s
 }
 
 /* Sets *found to the gain of pacing for one width and number of streams: the median of paced /
- * unpaced over sizes beyond the cache, in cyclic copies with the study's first launch shape.
- * Returns 0 if there are none. */
+ * unpaced over sizes beyond the cache, for cyclic assignment and the study's first launch shape.
+ * Returns 0 if there are no such copies. */
 static int pacing_find(const struct mem_copies *copies, uint64_t cache, const struct copies_study *s,
                        int width, int streams, struct mem_pacing *found)
 {

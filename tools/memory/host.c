@@ -211,7 +211,7 @@ status_t mem_host_run(struct mem_run *run)
   struct sampler sampler = {NULL, NULL, NULL, 0};
   status_t status;
   RETURN_IF_FAILED(gpu_open(&gpu_backend_cpu, 0, &cpu));
-  omp_set_dynamic(0); /* each row of the table has the threads that it names */
+  omp_set_dynamic(0); /* OpenMP must not use fewer threads than the table shows */
   TRY(sampler_open(cpu, &sampler), close_device);
   status = host_sizes_run(run, cpu, &sampler);
   sampler_close(&sampler);

@@ -13,7 +13,7 @@
 #define BASE_ABOVE 1.02
 /** A rise to less than this many times the first cache's latency still belongs to that cache. */
 #define FIRST_FILLS 1.5
-/** A GPU's first cache of at most this size is private to a multiprocessor. */
+/** If only one cache is found on a GPU, it is its L2 if larger than this, otherwise its L1. */
 #define GPU_L1_MAX ((uint64_t)1 << 20)
 
 /** A rise from one plateau to the next. */

@@ -44,8 +44,8 @@ static void mem_print_table(const struct mem_copies *c, const struct mem_copy *l
   }
 }
 
-/* Prints tables of the cyclic copies at every size; only the JSON document has the other
- * assignments. */
+/* Prints tables of the copies with cyclic assignment at every size. Copies with block or group
+ * assignment are only in the JSON document. */
 static void print_study(const struct mem_copies *c, FILE *out)
 {
   int widths[2] = {-1, -1}, n = 0;

@@ -26,8 +26,8 @@ static uint64_t point_place(const struct bench_exchange *x, int rank, int64_t i,
          (uint64_t)(l->origin[2] + k);
 }
 
-/* Fills a box with the content of rank \a owner; \a shift maps a position in a pair's halo to the
- * owner's. */
+/* Fills a box with the content of rank \a owner, where the positions along k are higher by
+ * \a shift. */
 static void box_fill(const struct bench_exchange *x, const struct box *box, int owner, int64_t shift,
                      uint64_t version, uint32_t *field)
 {

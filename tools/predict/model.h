@@ -141,7 +141,7 @@ struct model_range {
   int per_host; /**< 0: all runs were on one host */
   double points_least, points_most;
   double bytes_most;
-  double device_spread;       /**< relative standard deviation of devices; 0: unknown */
+  double device_spread;       /**< relative standard deviation of devices' speeds; 0: unknown */
   int sharers_most, memories; /**< see struct study_run */
   struct model_names sizes, cuts;
 };

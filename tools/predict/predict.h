@@ -16,14 +16,14 @@ enum predict_scaling { SCALING_BOTH, SCALING_STRONG, SCALING_WEAK };
 struct predict_config {
   const char *study, *comm, *model, *kernel, *transport, *against, *check, *json;
   struct size_list sizes; /**< sizes to predict; n 0: those of the study */
-  struct rank_list ranks; /**< ranks to predict; n 0: powers of two up to twice the study's most */
+  struct rank_list ranks; /**< ranks to predict; n 0: powers of two to twice the study's maximum */
   int procs[3];           /**< procs[0] is 0 for auto */
   struct study_between between;
   /** most ranks of a fitted run for fit_ranks (0: any); otherwise 0: as in the study */
   int64_t per_host, per_memory, fit_ranks, sweeps_a_pass;
   int scaling; /**< enum predict_scaling */
   struct model_scale scale;
-  double device_spread; /**< spread of the devices in percent; negative: the model's */
+  double device_spread; /**< deviation of devices' speeds in percent; negative: use the model's */
   unsigned keep;        /**< runs to keep that would be left out, see study_keep_parse */
   double within;        /**< largest accepted error in percent; 0: any */
   int quiet;

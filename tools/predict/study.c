@@ -59,7 +59,7 @@ static void bits_set(const json_t *config, const json_t *result, int64_t sweeps,
              (long long)sweeps, data);
 }
 
-/* Sets the median block's seconds per sweep, and the relative noise of the blocks. */
+/* Sets the seconds per sweep, of the median block if blocks were timed, and the blocks' noise. */
 static void seconds_set(const json_t *result, int64_t block, double sweeps, struct study_run *run)
 {
   const json_t *samples = json_object_get(result, "samples");
@@ -143,8 +143,8 @@ static void sharing_set(const json_t *ranks, struct study_run *run)
   }
 }
 
-/* Returns the spread of the ceilings. It is 0 for CPU ranks, which share their memory, so that
- * their ceilings do not describe a device. */
+/* Returns the spread of the ranks' ceilings. It is 0 for CPU ranks, which share their memory, so
+ * that their ceilings do not describe a device. */
 static double device_spread(const json_t *ranks)
 {
   const size_t n = json_array_size(ranks);
@@ -222,7 +222,7 @@ static void product_size(struct study_run *run)
              (long long)of[2]);
 }
 
-/* Reads the time of a product, the slowest rank's median; the blocks are rank 0's. */
+/* Reads a product's run. The time is the slowest rank's median, the noise is that of rank 0. */
 static void product_read(const json_t *document, const char *path, struct study_run *run)
 {
   const json_t *config = json_object_get(document, "config"), *result = json_object_get(document, "result"),

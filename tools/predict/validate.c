@@ -28,7 +28,7 @@ static int is_left(enum model_kind kind, const struct study_run *run, const char
   return strcmp(text, left) == 0;
 }
 
-/* Allocates a table for every run to be left out once per kind. */
+/* Allocates a table of one pair per run and kind: per kind, a run is left out at most once. */
 static status_t validate_table_make(const struct study *study, int kinds, struct validate_table *table)
 {
   *table = (struct validate_table){.pairs = calloc((size_t)(kinds * study->n) + 1, sizeof *table->pairs)};

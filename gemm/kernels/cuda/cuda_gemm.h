@@ -49,8 +49,8 @@ struct cuda_operation {
   /** \brief Enqueues the product in the stream. */
   cudaError_t (*launch)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                         const struct gemm_blocks *blocks, cudaStream_t stream);
-  /** \brief Returns the bytes of device memory that a launch needs in addition to the matrices;
-   * they are zero before the first launch. The pointer is NULL if it needs none. */
+  /** \brief Returns the bytes of device memory that a launch needs in addition to the matrices.
+   * This memory is cleared before the first launch. The pointer is NULL if it needs none. */
   size_t (*work)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                  const struct gemm_blocks *blocks);
   /** \brief Completes \a blocks, which may be all 0, with the values that a launch will use.

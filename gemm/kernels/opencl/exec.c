@@ -23,8 +23,8 @@ struct opencl_gemm_state {
   struct opencl_device *device;
   cl_program program;
   cl_kernel gemm, combine; /* kernels from separate programs; combine is NULL without splits */
-  cl_mem parts;            /* parts of C, one after the other */
-  int64_t steps;           /* steps of k per part */
+  cl_mem parts;            /* partial products of C's size, one after the other */
+  int64_t steps;           /* steps of k per partial product */
 };
 
 static const struct opencl_gemm_variant *variant_of(const struct gemm_exec *exec)
@@ -78,9 +78,9 @@ static int has_edges(const struct gemm_problem *p, const struct gemm_blocks *b)
   return p->m % b->group_m || p->n % b->group_n || p->k % b->group_k;
 }
 
-/* Returns whether C is stored in chunks of four columns. Only parts of a split product are, if rows
- * of C and of the parts start at multiples of 16 bytes. C itself is written only once, and chunks
- * need registers that a long product can use better. */
+/* Returns whether the kernel stores chunks of four columns: if k is split, and rows of C and of the
+ * partial products start at multiples of 16 bytes. Without a split, C is written only once, and
+ * chunks need registers that a long product can use better. */
 static int has_aligned_c(const struct gemm_problem *p, const struct gemm_blocks *b)
 {
   return b->splits > 1 && p->ld[GEMM_C] % 4 == 0 && p->n % 4 == 0;

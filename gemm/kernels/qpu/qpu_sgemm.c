@@ -175,7 +175,7 @@ static void copy_c(const struct sgemm_layout *l, int out)
     }
 }
 
-/* Copies the rows of a matrix, which is stored by columns if \a transposed. */
+/* Copies a matrix to rows at \a to. If \a transposed, it is stored by columns at \a from. */
 static void copy_matrix(char *to, uint32_t stride, const float *from, size_t ld, size_t rows, size_t columns,
                         int transposed)
 {
@@ -390,7 +390,7 @@ static status_t programs_run(struct qpu_sgemm *s, int n_qpus)
   return qpu_device_run(s->device, jobs, l->n_programs, l->kernel->threads);
 }
 
-/* Returns the instructions of the innermost loop, nearly all of the product's. */
+/* Returns how many instructions the innermost loop executes, which are nearly all of a product. */
 static double instructions(const struct sgemm_layout *l)
 {
   const struct qpu_sgemm_kernel *kernel = l->kernel;

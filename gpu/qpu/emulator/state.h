@@ -83,8 +83,8 @@ struct qpu_thread {
   /** writes of the last instruction, which a rotation in the next one may read too early */
   struct qpu_write last[2];
   int n_last;
-  /* for estimates: cycle on which the thread continues; clocks on which its current and its next
-   * line of uniforms arrive */
+  /* for estimates: `ready` is the cycle on which the thread continues, the others are the clocks
+   * (four per cycle) at which its current and its next line of uniforms arrive */
   uint64_t ready, line_ready, next_ready;
   uint32_t line, next_line;
   int8_t waiting;    /**< cause of the wait, enum qpu_stall; −1 if it does not wait */

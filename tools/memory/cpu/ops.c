@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mem-gpu's kernels on the host's own cores. All threads are one block, and an element is a
- * page-sized piece: pacing keeps the threads on one piece of each stream at a time. */
+/* mem-gpu's kernels on the host's own cores. All threads are one block. An element of a
+ * copy is a page-sized piece. Paced copies have a barrier before each piece. */
 #include <string.h>
 
 #include "base/openmp.h"

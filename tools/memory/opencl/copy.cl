@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The copies of cuda/copy.cu: study_*, with 4 and 16 bytes per access, with and without pacing;
-// tile and word, the suite's own; babel, BabelStream's. The host defines TILE_GROUP and TILE_WORDS.
+// The copies of cuda/copy.cu: study_* with 4 or 16 bytes per access, paced or not; the suite's own
+// copies tile and word; BabelStream's copy babel. The host defines TILE_GROUP and TILE_WORDS.
 
 #define CYCLIC 0
 #define BLOCK  1

@@ -113,7 +113,7 @@ static inline cudaError_t repack(const uint16_t *from, int64_t ld, int rows, int
   return cudaGetLastError();
 }
 
-// Copies an operand into `rows` rows of k elements. If `turned`, it is stored with rows across k.
+// Copies `from` to `rows` rows of k elements. If `turned`, `from` has k rows of `rows` elements.
 static inline cudaError_t recast(const float *from, int64_t ld, int turned, int rows, int k,
                                  const recast_tf32 &sink, cudaStream_t stream)
 {
