@@ -51,7 +51,7 @@ policy() { printf '%s' "$1" >policy.json; }
   [ "$(check 'clock' margin)" = 80.0 ]
 }
 
-@test "limits of the built-in policies that were measured on GPUs with large grids hold for these alone" {
+@test "limits of built-in policies that were measured on GPUs with large grids apply only to such runs" {
   run "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept default
   expect_status 0
   grep -q 'bandwidth / ceiling of the worst device .*does not apply: much of the grid is in cache' <<<"$output"
@@ -66,7 +66,7 @@ policy() { printf '%s' "$1" >policy.json; }
   grep -q 'bandwidth / ceiling of the worst device *[0-9.]* ' <<<"$output"
 }
 
-@test "a slow device is slow, not wrong, and named with what differs" {
+@test "a slow device gets the verdict slow, not wrong, and is named with what differs" {
   CLOCK_MACHINE="usual seed=4 device@5=1.05" FAKE_NVML="clock@5=1845 throttle@5=32" \
     accept 8 default --json r.json
   expect_status 5
@@ -99,7 +99,7 @@ policy() { printf '%s' "$1" >policy.json; }
 # one_type FILE...: removes the numbers from the names of null devices.
 one_type() { sed -i 's/"Null device [0-9]*"/"Null device"/' "$@"; }
 
-@test "a policy made of good devices accepts similar ones and names the origin of each limit" {
+@test "a policy made from good devices accepts similar ones and names the origin of each limit" {
   for seed in 1 2; do
     CLOCK_MACHINE="usual seed=$seed" FAKE_NVML="bits=32" accept 4 default -w --json "good$seed.json"
     expect_status 0
@@ -127,7 +127,7 @@ True True" ]
   [ "$(check 'exchange rate' rank) $(check 'exchange rate' outcome)" = "1 fail" ]
 }
 
-@test "no policy is made of too few devices, of other work, or of runs that did not pass" {
+@test "no policy is made from too few devices, from other work, or from runs that did not pass" {
   make() {
     run --separate-stderr "$judge" --make-policy "$@"
     expect_status 2
@@ -155,7 +155,7 @@ True True" ]
   expect_status 3
 }
 
-@test "statements about device types agree with the results" {
+@test "doc/devices.json and the pages agree with doc/results about device types" {
   needs_results
   "$PYTHON" "$top_srcdir/tests/cli/devices.py" "$top_srcdir/doc/results" | cmp - "$top_srcdir/doc/devices.json"
   "$PYTHON" - "$top_srcdir/doc" <<'PY'
@@ -253,7 +253,7 @@ t = [rank["telemetry"] for rank in r["ranks"]]
 print(eval(sys.argv[1]))' "$1"
 }
 
-@test "error counters that rise during a run at full speed are reported and refuse it" {
+@test "error counters that rise during a run at full speed are reported, and the run is not accepted" {
   policy '{"counted_max": 0, "nvlink_crc_rate_max": 100}'
   FAKE_NVML="fixed=3 link_data-late@1=7 xid-late@1=79" accept 2 policy.json --json r.json
   expect_status 5
@@ -269,7 +269,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   follows_schema
 }
 
-@test "each error that a device, a link or a card counts meanwhile refuses a run at full speed, by its name" {
+@test "a run at full speed is not accepted if a device, a link or a card counts an error meanwhile, and the error is named" {
   local fault
   policy '{"counted_max": 0}'
   for fault in "fixed=ECC errors corrected 3" "broken=ECC errors not corrected 3" "rows=pages or rows retired 3" "resent=PCIe replays 3" \
@@ -292,14 +292,14 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   done
 }
 
-@test "the document with all of it follows the schema" {
+@test "a document with every kind of finding follows the schema" {
   has_jsonschema
   CLOCK_MACHINE="usual seed=4 device@1=1.2" FAKE_NVML="throttle@1=32" accept 4 default --json r.json
   expect_status 5
   follows_schema
 }
 
-@test "an earlier run is the measure, no finer than the noise of both" {
+@test "a run is compared with an earlier one, no finer than the noise of both" {
   measured() {
     run --separate-stderr on 2 "$himeno" -b null -s XS --block 5 "$@"
   }
@@ -323,7 +323,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   follows_schema
 }
 
-@test "an earlier run that was not verified is no measure" {
+@test "an unverified earlier run cannot be a reference" {
   run on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --verify off --json before.json
   expect_status 0
   run --separate-stderr on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --reference before.json
@@ -393,7 +393,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   [ "$(verdict)" = "slow False" ]
 }
 
-@test "a wrong result is graver than noise, and both than a slow device" {
+@test "a wrong result takes precedence over noise, and noise over a slow device" {
   policy '{"device_gflops_min": 1000, "noise_max": 0.03}'
   HIMENO_FLIP="a2 9,9,9 30 3" CLOCK_MACHINE="usual seed=4 noise=1" accept 1 policy.json --json r.json
   expect_status 4
@@ -401,7 +401,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   refute grep -q 'himeno-gpu: .*accept' <<<"$stderr"
 }
 
-@test "an earlier run of something else is reported before anything is measured, and one of another kernel gives a warning" {
+@test "a reference run of other work is refused before anything is measured, and one of another kernel gives a warning" {
   policy '{"device_gflops_min": 0.001}'
   run on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 0.01 --accept policy.json --json before.json
   expect_status 0
@@ -422,7 +422,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   grep -q 'that run was of kernel reference, this one is of stream' <<<"$stderr"
 }
 
-@test "a run that a signal ended is not accepted" {
+@test "a run that was ended by a signal is not accepted" {
   policy '{"device_gflops_min": 0.001}'
   started "$himeno" -b null -s XS --block 5 -t 60 --accept policy.json --json r.json
   until [ -s r.json ]; do sleep 0.1; done
@@ -434,14 +434,14 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
     "True incomplete False" ]
 }
 
-@test "a soak has no ceiling, which no policy can ask of it" {
+@test "a soak measures no ceiling, so a policy cannot check it" {
   policy '{"ceiling_share_min": 0.9, "devices_per_host": 1, "unknown_fails": true}'
   run on 1 "$himeno" -b null -s XS --block 5 --soak 0.2 --accept policy.json --json r.json
   expect_status 0
   grep -q 'bandwidth / ceiling of the worst device .*does not apply' <<<"$output"
 }
 
-@test "bad policies and references: one line, the right code" {
+@test "bad policies and references give one line and the right exit code" {
   policy '{"ceiling": 1}'
   accept 2 policy.json
   expect_status 2

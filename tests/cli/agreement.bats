@@ -27,7 +27,7 @@ refused() {
   [ "$said" = "$1 differs between ranks: $2 for rank 0 on host $host, $3 for rank 1 on host $host${4-}" ] || { echo "$output"; return 1; }
 }
 
-@test "any option that differs is refused by himeno-gpu, gemm-gpu and comm-gpu, whatever would fail first" {
+@test "ranks with any different option are refused by himeno-gpu, gemm-gpu and comm-gpu, before any other error is reported" {
   local one=("$himeno" -b cpu -s XS -n 3) gemm=$top_builddir/gemm-gpu comm=$top_builddir/comm-gpu
   each_own "$himeno" -s XS : "$himeno" -s S
   refused --size XS S
@@ -50,7 +50,7 @@ refused() {
   refused --parts host halo
 }
 
-@test "the same value in other words, or a default that is given, is no difference" {
+@test "the same value written differently, or a default that is given explicitly, is no difference" {
   each_own "$himeno" -b cpu -s XS -n 3 -t auto : "$himeno" -b cpu -s XS -n 3
   expect_status 2 # -t takes no auto: the one rank's error, with its name
   [[ $output == *"rank 0, host $host: --time \"auto\": must be"* ]]
@@ -64,7 +64,7 @@ refused() {
   expect_status 0
 }
 
-@test "a line that cannot be read on one rank: its own error, once" {
+@test "an invalid command line on one rank is reported once, with its own error" {
   each_own "$himeno" -s XS : "$himeno" -s 0x4x4
   expect_status 2
   [ "$(grep '^himeno-gpu: ' <<<"$output")" = "himeno-gpu: rank 1, host $host: --size 0x4x4: each extent must be at least 3" ]

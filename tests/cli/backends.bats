@@ -46,7 +46,7 @@ quick() {
   "$top_builddir/$program" "$@"
 }
 
-@test "no GPU on the bus: a run on the CPU, in report and document" {
+@test "without a GPU on the bus a run uses the CPU, and report and document say why" {
   ! usable_gpu || skip "there is a GPU"
   for program in "${programs[@]}"; do
     HIMENO_SYSFS=$PWD/none run quick "$program" --json run.json
@@ -71,7 +71,7 @@ quick() {
   [[ $output == *"  backend    the CPU ("*"no GPU on the PCI bus"* ]]
 }
 
-@test "a GPU on the bus that no driver opens: exit 3 with host, device and driver error; -b cpu runs" {
+@test "a GPU on the bus that no driver opens ends a run with exit 3, host, device and driver error; with -b cpu it runs" {
   ! usable_gpu || skip "there is a GPU"
   mkdir -p drivers/nouveau
   ln -s "$PWD/drivers/nouveau" one/bus/pci/devices/0000:3b:00.0/driver
@@ -89,7 +89,7 @@ quick() {
   [[ $output == *"himeno-gpu: host n1.rack (from rank 0 on, 2 ranks): a GPU on the PCI bus"* && $output != *PASS* ]]
 }
 
-@test "--expect: a CPU that was taken for want of a GPU does not count" {
+@test "--expect does not count a CPU that is used because no GPU was found" {
   ! usable_gpu || skip "there is a GPU"
   for program in himeno-gpu gemm-gpu; do
     SLURMD_NODENAME=n1.rack HIMENO_SYSFS=$PWD/none run quick "$program" --expect 1
@@ -102,7 +102,7 @@ quick() {
   done
 }
 
-@test "which devices of the bus are GPUs" {
+@test "only GPUs among the devices of the PCI bus count as GPUs" {
   ! usable_gpu || skip "there is a GPU"
   local gpu=(3b:00.0/0x030000/0x10de 3b:00.0/0x038000/0x10de 3b:00.0/0x038000/0x1002/0xfffffffff 3b:00.0/0x120000/0x1002 3b:00.0/0x038000/0x8086)
   local other=(3b:00.0/0x040300/0x10de 3b:00.0/0x068000/0x10de 03:00.0/0x030000/0x1a03 03:00.0/0x030000/0x102b 03:00.0/0x030000/0x1002
@@ -115,7 +115,7 @@ quick() {
   done
 }
 
-@test "GPUs that the job's environment hides on all ranks" {
+@test "if the job's environment hides all GPUs on all ranks, a run uses the CPU and says why" {
   ! usable_gpu || skip "there is a GPU"
   export HIMENO_SYSFS=$PWD/one
   for value in '' -1 -1,0 none NoDevFiles; do
@@ -134,7 +134,7 @@ quick() {
   expect_status 0
 }
 
-@test "ranks that would use different backends: exit 3 names hosts and reasons" {
+@test "ranks that would use different backends end with exit 3, which names hosts and reasons" {
   ! usable_gpu || skip "there is a GPU"
   for program in himeno-gpu gemm-gpu comm-gpu; do
     run on 1 env SLURMD_NODENAME=n1.rack HIMENO_SYSFS="$PWD/none" "$top_builddir/$program" : \
@@ -149,7 +149,7 @@ quick() {
   [[ $status -ne 0 && $output != *PASS* ]]
 }
 
-@test "a requested backend without a device: exit 3 names the host" {
+@test "a requested backend without a device ends with exit 3, which names the host" {
   HIMENO_NULL_DEVICES=0 SLURMD_NODENAME=n1.rack run "$himeno" "${short[@]}" -b null
   expect_status 3
   [ "$output" = "himeno-gpu: host n1.rack: backend null: HIMENO_NULL_DEVICES asks for none" ]
@@ -159,7 +159,7 @@ quick() {
   [[ $output == *"himeno-gpu: host n1.rack (rank 1) would use backend null"* ]]
 }
 
-@test "a driver library that is none: the stub, an empty one, an old one" {
+@test "a stub, an empty or an old driver library is reported with its reason" {
   "$himeno" --list | grep -q 'not built: configured without CUDA' && skip "built without CUDA"
   ! usable_gpu || skip "there is a GPU"
   declare -A code=([stub]='int cuDriverGetVersion(int *v) { return 34; } int cuInit(unsigned f) { return 34; }' [empty]='int cuInit;'
@@ -194,7 +194,7 @@ quick() {
   expect_status 0
 }
 
-@test "devices of a host that no rank uses" {
+@test "devices of a host that no rank uses are counted in report and document" {
   local unused='import json, sys; print([r["host_devices_unused"] for r in json.load(open("run.json"))["ranks"]])'
   for program in himeno-gpu gemm-gpu comm-gpu; do
     [ "$program" = comm-gpu ] && options=(--parts pairs --max 64 --samples 1) || options=(-s 32x32x64 -t 0.01)
@@ -209,7 +209,7 @@ quick() {
   [[ $output != *"  unused     "* && $($PYTHON -c "$unused") = '[0]' ]]
 }
 
-@test "hosts by full names: names with a dot are two, and the name of a host is no identity" {
+@test "full host names are printed, and ranks with different names may be on one host" {
   local long=rack1.a-name-that-is-longer-than-any-column.example names='import json; print(*(r["host"] for r in json.load(open("run.json"))["ranks"]))'
   run on 1 env SLURMD_NODENAME=rack1.n1 "$himeno" -b null "${short[@]}" --json run.json : \
     -np 1 env SLURMD_NODENAME=$long "$himeno" -b null "${short[@]}" --json run.json
@@ -218,7 +218,7 @@ quick() {
   [ "$($PYTHON -c "$names")" = "rack1.n1 $long" ]
 }
 
-@test "a host name with control characters or bytes that are not UTF-8" {
+@test "a host name with control characters or bytes that are not UTF-8 is printed harmlessly" {
   for program in himeno-gpu gemm-gpu; do
     SLURMD_NODENAME=$'n1\e[31m\n\xff' run quick "$program" -b cpu --json run.json
     expect_status 0
@@ -229,7 +229,7 @@ quick() {
   [[ $output == *" n1?[31m??  "* && $output != *$'\e'* ]]
 }
 
-@test "a mask of one core is the user's without a launcher, and a default of mpirun's" {
+@test "a mask of one core is kept without a launcher, and widened if mpirun set it" {
   unset OMP_NUM_THREADS
   [ "$(nproc)" -ge 2 ] || skip "one core"
   local cpus='import json; print([r["cpus"] for r in json.load(open("run.json"))["ranks"]])' last

@@ -2,7 +2,7 @@
 # How scripts/accept runs on a simulated cluster: levels, budgets and soaks; stopped, resumed, in other locales.
 load cluster
 
-@test "a host that starts at the second try is reported, and no finding" {
+@test "a host that starts at the second try passes, and the second try is reported" {
   site
   echo 'late n2' >faults
   cluster 'n[1-2]' --stages alone
@@ -28,7 +28,7 @@ load cluster
   grep -q 'another acceptance in it' <<<"$stderr"
 }
 
-@test "a hanging host does not outlast the budget, and is not accused of what it had no time for" {
+@test "a hanging host does not exceed the budget, and is not blamed for stages that had no time left" {
   site
   echo 'hang n2' >faults
   SECONDS=0
@@ -39,7 +39,7 @@ load cluster
   grep -q 'n2 *not tested: out of time' <<<"$output"
 }
 
-@test "a folder answers one question: other limits in the policy's file are another" {
+@test "an acceptance is not continued in its folder with other limits or options" {
   site
   cluster n1 --stages alone
   expect_status 0
@@ -88,7 +88,7 @@ load cluster
   expect_status 2
 }
 
-@test "in every locale the same verdict, and bytes that are no text end nothing" {
+@test "the verdict is the same in every locale, and bytes that are no text cause no traceback" {
   site
   echo 'slow n2 1 1.2' >faults
   for locale in LC_ALL=C LC_ALL=POSIX LC_ALL=de_DE.ISO-8859-1 PYTHONIOENCODING=ascii PYTHONIOENCODING=latin-1:strict 'LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0'; do
@@ -152,7 +152,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   grep -q "$soaked" <<<"$output"
 }
 
-@test "a library's wrong product in a soak is the device's: its host is named" {
+@test "a library's wrong product in a soak is blamed on the device, and its host is named" {
   "$top_builddir/gemm-gpu" --list | grep -q 'reference  cblas' || skip "no CBLAS was found"
   echo '{"name": "site", "device_gflops_min": 0.001}' >site.json
   local himeno=$top_builddir/himeno-gpu # not the simulated clock, because a library takes real time
@@ -188,7 +188,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   ls out/steps | grep -c '^soak-.*json$' | grep -qx 1
 }
 
-@test "a soak where gemm-gpu was not built is one of the memory alone" {
+@test "a soak without gemm-gpu tests the memory alone" {
   site
   mkdir only
   cp "$himeno" only
@@ -198,7 +198,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   [ -s out/steps/soak-0001-memory.json ]
 }
 
-@test "levels: what each does, given options hold, and level 1 keeps its time despite a hanging host" {
+@test "each level has its options, given options replace them, and level 1 keeps its time despite a hanging host" {
   site
   echo 'hang n2' >faults
   SECONDS=0
@@ -214,7 +214,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   grep -q -- ' -w --block 36 --timeout 10 -t 0.05 ' out/steps/alone-n1.log
 }
 
-@test "level 3 by a clock that work alone moves: a soak of three hours, then the other stages" {
+@test "level 3 soaks for three hours, then runs the other stages, by a simulated clock" {
   echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
   export CLOCK_MACHINE="sweep=1000000 ceiling=100 fill=1 checksum=1 product=400000"
   run --separate-stderr "$top_srcdir/scripts/accept" out --hosts n1,n2 --per-host 1 --program "$himeno" --size 18x18x34 \
@@ -231,7 +231,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   [ -s out/steps/pair-n1-n2.json ] && [ -s out/steps/all.json ] && [ ! -e out/steps/alone-0001-n1.json ]
 }
 
-@test "bad input" {
+@test "bad host names, programs and launchers are refused with the right exit code" {
   run "$top_srcdir/scripts/accept" out --program "$himeno"
   expect_status 2
   run "$top_srcdir/scripts/accept" out --program "$himeno" --hosts 'n[3-1]'

@@ -102,7 +102,7 @@ assert 1e9 < families["himeno_accept_host_flops_per_second"].samples[0].value < 
 PY
 }
 
-@test "what every host fails is policy or set-up, and drains none; a host that fails more is drained" {
+@test "a check that every host fails points to policy or set-up and drains none; a host that fails more is drained" {
   echo '{"name": "site", "device_gflops_min": 1000, "ceiling_share_min": 0.2, "device_spread_max": 0.05, "noise_max": 0.2}' >site.json
   cluster 'n[1-3]' --stages alone,pairs,devices
   expect_status 5
@@ -125,7 +125,7 @@ PY
   [ "$(verdict 'r["drain_list"]')" = n1 ]
 }
 
-@test "where no two hosts work together none is drained" {
+@test "if no two hosts work together none is drained" {
   site
   echo 'apart n1' >faults
   printf '%s\n' 'apart n2' 'apart n3' 'apart n4' >>faults
@@ -142,7 +142,7 @@ PY
   [ "$(verdict '{f["kind"] for f in r["findings"]} <= {"slow", "noisy"}, [f["step"] for f in r["findings"]]')" = "(True, ['alone-localhost'])" ]
 }
 
-@test "a slow device, a bad link, and hosts that do not start or hang: all named, nothing else" {
+@test "a slow device, a bad link, and hosts that do not start or hang are named, and nothing else is" {
   site
   printf '%s\n' 'dead n3' 'hang n4' 'slow n5 1 1.1' 'link n6 n7 60' >faults
   cluster 'n[1-7]' --limit $((10 * SLOWNESS)) --stages alone,pairs,all,devices
@@ -158,7 +158,7 @@ PY
   grep -q "does not answer" <<<"$output"
 }
 
-@test "products must be right, and compared, on each host" {
+@test "each host's products must be right and verified" {
   site
   cluster 'n[1-2]' --stages alone,products
   expect_status 0
@@ -220,7 +220,7 @@ END
   ! grep -q 'drain:' <<<"$output" || return 1
 }
 
-@test "a noisy pair and a noisy whole accuse nobody, however slow the link between them seems" {
+@test "neither a noisy pair nor a noisy run of all hosts accuses a host, however slow the link between them seems" {
   echo '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.05, "stragglers_max": 0}' >site.json
   printf '%s\n' 'noisy n1 n4 2' 'link n1 n4 60' >faults # n1 and n4 are partners in the first round
   cluster 'n[1-4]' --rounds 1 --seconds 0.1 --stages alone,pairs,all,devices
@@ -229,7 +229,7 @@ END
   [ "$(verdict 'sorted(f["hosts"] for f in r["findings"])[-1]')" = "['n1', 'n4']" ]
 }
 
-@test "what was not verified is not accepted, and drains nobody; a policy may do without by name" {
+@test "unverified runs are not accepted and drain nobody, unless the policy lets them pass by name" {
   site
   cluster 'n[1-2]' --stages alone,pairs --options '-b null --block 5 --verify off'
   expect_status 3
@@ -274,7 +274,7 @@ END
   [ "$(verdict 'r["drain_list"], len(r["findings"])')" = "('n2', 1)" ]
 }
 
-@test "a wrong bit is graver than a slow device" {
+@test "a wrong bit takes precedence over a slow device in the exit code, and both hosts are drained" {
   site
   printf '%s\n' 'flip n2 5,5,5' 'slow n3 0 1.2' >faults
   cluster 'n[1-3]' --options '-b null --block 5'
@@ -295,7 +295,7 @@ SH
   himeno=$PWD/own-names/himeno-gpu
 }
 
-@test "a guilty host keeps the name that it was given, whatever it calls itself" {
+@test "a guilty host is listed by the name that it was given, whatever it calls itself" {
   site
   own_names
   # Each kind of name is given to a host with a wrong bit, and to one with a slow device.
@@ -321,7 +321,7 @@ SH
   grep -q '^    scontrol update NodeName=b.x State=DRAIN' <<<"$output"
 }
 
-@test "several names of one host are reported, and ranks that the launcher placed otherwise accuse nobody" {
+@test "several names of one host are reported, and ranks that the launcher placed in another order accuse no wrong host" {
   site
   own_names
   printf '%s\n' 'n1 vm1' 'n1.cluster vm1' >own
@@ -345,7 +345,7 @@ SH
   grep -q 'the launcher placed ranks on other hosts than requested: ranks of n1 ran on n1 and n4' <<<"$output"
 }
 
-@test "few hosts: a bad link and a bad cable are found; two hosts: the link is not judged, and the verdict says it" {
+@test "among few hosts a bad link and a bad cable are found; of two hosts the link is not judged, and the verdict says so" {
   site
   # One of an exchange's two messages is slower, so that the exchange takes 1.43 times as long.
   echo 'link n1 n3 1.85' >faults
@@ -380,7 +380,7 @@ SH
   run ! grep -q 'not judged' <<<"$output"
 }
 
-@test "hosts that are slower than the others, and as many, are suspects and are not drained" {
+@test "slow hosts that are as many as the others are suspects, and are not drained" {
   cluster 'n[1-2]' --stages alone,all --policy default
   expect_status 0
   rm -r out
@@ -438,7 +438,7 @@ END
   himeno=$PWD/bin/himeno-gpu HIMENO_SYSFS=$PWD/sys per_host=1 cluster "$@"
 }
 
-@test "network cards against their wires: the host with a slow card is drained, of two hosts none is, and TCP beside a port is a finding" {
+@test "a host whose network card is slow is drained, except of two hosts, and TCP despite a faster port is a finding" {
   echo '{"name": "site", "wire_share_min": 0.8, "wire_spread_max": 0.05}' >site.json
   : >wires
   carded 'n[1-5]' --stages wires
@@ -460,7 +460,7 @@ END
     "('', [('path', ['n3', 'n4'], 'card2')], [['share of wire', 'spread of wires']])" ]
 }
 
-@test "the fabric under load: a finding with the leaf switches of its slow streams, and with no host" {
+@test "a slow fabric under load is a finding with the leaf switches of its slow streams, and with no host" {
   echo '{"name": "site", "fabric_contention_max": 1.5}' >site.json
   printf 'SwitchName=%s Level=0 LinkSpeed=1 Nodes=%s\n' leaf1 'n[1-2]' leaf2 'n[3-4]' >topology
   echo 'n3 fabric 0.4' >wires
@@ -475,7 +475,7 @@ END
   expect_status 0
 }
 
-@test "leaf switches are tried between pairs and all" {
+@test "with --topology each leaf switch is tried between pairs and all hosts" {
   site
   cat >topology <<'TEXT'
 SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-3]
@@ -487,7 +487,7 @@ TEXT
   [ -s out/steps/switch-leaf1.json ] && [ -s out/steps/switch-leaf2.json ] && [ ! -e out/steps/switch-spine.json ]
 }
 
-@test "a device and a host 5% slower show only among the others, and are named alone" {
+@test "a device and a host that are 5% slower are found only by comparison with the others, and they alone are named" {
   echo '{"name": "site", "stragglers_max": 0}' >site.json
   printf '%s\n' 'slow n2 1 1.05' 'host n4 1.05' >faults
   cluster 'n[1-5]' --stages alone,all

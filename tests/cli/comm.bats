@@ -31,7 +31,7 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
   [ "$(json two.json '[(h["bytes"], h["messages"]) for h in d["halo"]][0]')" = "(7440, 1)" ]
 }
 
-@test "every pair of four ranks, alone and all at once, by every transport there is" {
+@test "every pair of four ranks is measured, alone and all at once, by every transport there is" {
   quick 4 -b null --parts pairs -t 0 --json four.json >/dev/null # every size is measured, even if this machine is busy
   follows_schema four.json
   [ "$(json four.json 'all({(p["rank"], p["peer"]) for p in d["pairs"] if p["way"] == w and p["company"] == "alone"} == {(a, b) for a in range(4) for b in range(a + 1, 4)} for w in d["config"]["transports"])')" = True ]
@@ -39,18 +39,18 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
   [ "$(json four.json '"staged" in d["config"]["transports"] and "pageable" in d["config"]["transports"]')" = True ]
 }
 
-@test "more ranks than are measured one by one meet in rounds, each pair once" {
+@test "if there are too many pairs to be measured one by one, they are measured in rounds, each pair once" {
   on 9 "$comm" --samples 1 -t 0 -b null --parts pairs -x staged --min 1K --max 1K --json nine.json >/dev/null
   [ "$(json nine.json 'len({(p["rank"], p["peer"]) for p in d["pairs"]}), len(d["pairs"])')" = "36 40" ] # 36, and 4 at once
 }
 
-@test "one rank has no neighbour, and the rest is measured" {
+@test "one rank has no neighbour, and everything else is measured" {
   quick 1 -b cpu --json one.json >/dev/null
   follows_schema one.json
   [ "$(json one.json 'd["pairs"], d["halo"], len(d["allreduce"])')" = "[] [] 1" ]
 }
 
-@test "OpenCL devices, when there are" {
+@test "OpenCL devices are measured where there are any" {
   run quick 2 -b opencl --parts pairs,halo --json cl.json
   [ "$status" -ne 3 ] || skip "$output"
   expect_status 0
@@ -122,7 +122,7 @@ expect_error() {
   one_error "$pattern" comm-gpu:
 }
 
-@test "wires and fabric without a second host, and wires with another part" {
+@test "wires and fabric need a second host, and wires takes no other part" {
   "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
   HIMENO_SYSFS=$PWD/sysfs expect_error 2 '--parts wires: needs two hosts with the same number of ranks' --parts wires
   expect_error 2 '--parts fabric: needs hosts with the same number of ranks' --parts fabric

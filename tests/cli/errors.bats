@@ -14,7 +14,7 @@ expect_error() {
 
 bats_require_minimum_version 1.5.0
 
-@test "ranks that a launcher of another MPI started" {
+@test "ranks that were started by a launcher of another MPI are refused once" {
   for program in himeno-gpu gemm-gpu comm-gpu; do
     OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 run "$top_builddir/$program" -b cpu
     expect_status 3
@@ -31,7 +31,7 @@ bats_require_minimum_version 1.5.0
 }
 
 # All variables that the sources read, except those that may be any path. Without devices, a wrong value must still be found.
-@test "a variable HIMENO_* that is not understood" {
+@test "a variable HIMENO_* with an invalid value is refused in one line" {
   local names name program
   names=$(cd "$top_srcdir" && grep -rhoE 'switch_[a-z]+\("HIMENO_[A-Z0-9_]+"' gpu comm suite himeno gemm tools --include='*.c' | cut -d'"' -f2 | sort -u |
     grep -vxE 'HIMENO_(NCCL|NVML|SYSFS)')
@@ -63,7 +63,7 @@ bats_require_minimum_version 1.5.0
 @test "a number that overflows" { expect_error 2 '--size' -s 99999999999999999999x8x8; }
 @test "a negative number of sweeps" { expect_error 2 '--sweeps.*-1' -n -1; }
 @test "a time that is no number" { expect_error 2 '--time.*soon' -t soon; }
-@test "a time that is not a number by IEEE" { expect_error 2 '--time.*nan' -t nan; }
+@test "a time that is no finite number" { expect_error 2 '--time.*nan' -t nan; }
 @test "an unknown kernel" { expect_error 2 '--kernel.*magic' -k magic; }
 @test "another backend's kernel" {
   [ "$HAVE_CUDA$HAVE_OPENCL" != 00 ] || skip "no other backend has kernels of its own"
@@ -76,13 +76,13 @@ bats_require_minimum_version 1.5.0
 @test "--size with --fill" { expect_error 2 '--size and --fill' -s S --fill 10; }
 @test "--official with --sweeps" { expect_error 2 '--official and --sweeps' --official -n 5; }
 @test "a cut that does not multiply to the ranks" { expect_error 2 '--procs 2x2x2 needs 8 ranks' -p 2x2x2 -s XS -n 1; }
-@test "a cut that is no cut" { expect_error 2 '--procs.*2x1' -p 2x1 -s XS; }
-@test "a cut that is too thin" { expect_error 2 'too thin' -p 2x1x1 -s 3x8x8 -n 1; }
+@test "a cut that is malformed" { expect_error 2 '--procs.*2x1' -p 2x1 -s XS; }
+@test "a cut that makes boxes too thin" { expect_error 2 'too thin' -p 2x1x1 -s 3x8x8 -n 1; }
 @test "more ranks than any cut allows" { expect_error 2 'cannot be cut for 2 ranks' -s 3x3x3 -n 1; }
 @test "a grid that does not fit" { expect_error 3 'needs [0-9.]+ [KMGTPE]iB.*[0-9.]+ [KMGTPE]iB' -s 8000x8000x8000 -n 1; }
 @test "a device that is not there" { expect_error 3 '--device 77' --device 77 -s XS; }
 @test "a device name that matches none" { expect_error 3 '--device zuse' --device zuse -s XS; }
-@test "a host with a device too few" {
+@test "a host with fewer devices than expected" {
   HIMENO_NULL_DEVICES=2 run on 2 "$himeno" -b null --expect 3 -s XS
   expect_status 3
   [[ $output == *"himeno-gpu: host "*" shows 2 devices of backend null, but --expect asks for 3"* ]]
@@ -109,7 +109,7 @@ bats_require_minimum_version 1.5.0
   expect_status 3
 }
 
-@test "a report that is lost is no success" {
+@test "a report that cannot be written ends with exit 3" {
   [ -w /dev/full ] || skip "there is no /dev/full"
   for command in "himeno-gpu -b cpu -s XS -n 1" "himeno-gpu --list" "gemm-gpu --help" "mem-gpu --version" "comm-gpu --list"; do
     run bash -c "'$top_builddir'/$command >/dev/full"

@@ -41,7 +41,7 @@ refused() {
   [ "$before" = "$(ls -lAi --time-style=full-iso out; cat out/* 2>/dev/null || true)" ] || { ls -lA out; return 1; }
 }
 
-@test "a link stays, also one that leads nowhere yet, and its target gets the document" {
+@test "a symbolic link stays, even a dangling one, and its target gets the document" {
   local command
   while read -r -u 4 command; do
     rm -rf out link
@@ -58,7 +58,7 @@ refused() {
   done 4< <(commands)
 }
 
-@test "a device is written to, and stays" {
+@test "an output that is a device file is written to, and is not replaced" {
   local command
   [ -w /dev/full ] || skip "there is no /dev/full"
   while read -r -u 4 command; do
@@ -73,7 +73,7 @@ refused() {
   done 4< <(alone)
 }
 
-@test "a file that is mounted cannot be replaced: it is overwritten, with one warning" {
+@test "a mounted file, which cannot be replaced, is overwritten with one warning" {
   local command
   unshare -m true 2>/dev/null || skip "no mount namespace is allowed here"
   while read -r -u 4 command; do
@@ -98,7 +98,7 @@ refused() {
   done 4< <(commands)
 }
 
-@test "a disk or a limit that takes no more leaves the file as it was" {
+@test "a file keeps its contents if a size limit refuses the new ones" {
   local command
   printf older >out/file
   chmod 600 out/file
@@ -108,7 +108,7 @@ refused() {
   done 4< <(alone)
 }
 
-@test "a folder, a circle of links, a folder that is not there, a file as a folder" {
+@test "a folder, a loop of links, a missing folder, or a file as a folder is refused as output" {
   local command
   printf older >out/file
   ln -s round out/round
@@ -122,7 +122,7 @@ refused() {
   done 4< <(alone)
 }
 
-@test "what is read is not written, by whatever name" {
+@test "an input is never overwritten, whatever name the output has" {
   local b=$top_builddir command name read
   cp count.qasm out/read.qasm
   cp "$model" out/read
@@ -147,7 +147,7 @@ refused() {
   refused 2 'is also the file of' on 2 "$himeno" -b null --reference out/read --json out/hard
 }
 
-@test "a pipe without a writer is empty, and a byte order mark no mistake" {
+@test "a pipe without a writer is no document, a late writer is waited for, and a byte order mark is accepted" {
   [ "$HAVE_CMINPACK" = 1 ] || skip "no himeno-predict"
   mkfifo pipe
   refused 3 'pipe: not a JSON document' timeout $((60 * SLOWNESS)) "$top_builddir/himeno-predict" --model pipe -s L -n 2
@@ -160,13 +160,13 @@ refused() {
   refused 2 'unknown_fails' "$himeno" -b null -s XS -n 1 --accept policy
 }
 
-@test "what is read without being named is not written either" {
+@test "a file that an input includes is not overwritten either" {
   printf '.include "part.qinc"\nthrend\nnop\nnop\n' >out/whole.qasm
   echo 'mov r0, 3' >out/part.qinc
   refused 2 '"out/part.qinc" is not written: it is an input' "$top_builddir/gpu/qpu/qpu-as" -i out/whole.qasm -o out/part.qinc
 }
 
-@test "a mistake in the source leaves an older result" {
+@test "an error in a QPU source leaves the older output" {
   echo 'mov r0, nowhere' >wrong.qasm
   printf older >out/file
   refused 2 'nowhere' "$top_builddir/gpu/qpu/qpu-as" -i wrong.qasm -o out/file
@@ -174,7 +174,7 @@ refused() {
   refused 3 'cannot read none' "$top_builddir/gpu/qpu/qpu-as" -i none -o out/file
 }
 
-@test "standard output by any name gets the report and one document, also where it is a file" {
+@test "standard output gets the report and one document, by any of its names, even if it is a file" {
   local name
   for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
     "$himeno" -b null -k reference -s XS -t 1.2 --json $name >file
@@ -213,7 +213,7 @@ only_json() { "$PYTHON" -c 'import json, sys; assert "schema" in json.load(open(
   done
 }
 
-@test "a report whose reader leaves early: the document is written, and a message says so" {
+@test "if the report's reader leaves early the document is written, and a message says so" {
   local command
   mkfifo pipe
   while read -r -u 4 command; do
@@ -226,7 +226,7 @@ only_json() { "$PYTHON" -c 'import json, sys; assert "schema" in json.load(open(
   done 4< <(commands)
 }
 
-@test "closed standard descriptors take nothing that is meant for a file" {
+@test "with closed standard descriptors, files get only their documents" {
   local command
   while read -r -u 4 command; do
     [[ $command != *qpu-* ]] || continue

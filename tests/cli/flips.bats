@@ -25,7 +25,7 @@ flipped() {
   [ "$(json "$BATS_TEST_TMPDIR/wrong.json" '[d["result"][key] for key in ("gflops", "gbps", "gosa", "checksum")]')" = "[None, None, None, None]" ]
 }
 
-@test "a constant that changes is named, with the rank, where its value is zero too" {
+@test "a coefficient that changes is named with its rank, even if its value is zero" {
   for array in a0 b1 wrk1; do
     flipped "$array 3,3,3 10 300"
     [[ $output == *"rank 0, host "*"block 2: array $array has changed on this rank"* ]]
@@ -33,13 +33,13 @@ flipped() {
   flipped "b2@1 7,3,3 10 300" # in rank 1's halo, a copy of points that rank 0 owns
 }
 
-@test "a flip in a halo is seen on the rank that holds it" {
+@test "a flip in a halo is seen on the rank that has the halo" {
   flipped "p@1 7,7,11 10 300" # rank 0 owns planes 1 to 7
   flipped "p@0 8,7,11 14 250" --data dense
   [[ $output == *"rank 0, host "*"block 2: this rank's gosa of sweep 10 is "* ]]
 }
 
-@test "a copy that a rank does not hold is refused" {
+@test "a flip at a point that the rank does not have is refused" {
   for flip in "p@0 9,7,11 10 3" "p@2 9,7,11 10 3"; do
     HIMENO_FLIP=$flip run on 2 "$himeno" -b null -s 16x16x32 -n 10
     [ "$status" = 2 ]
@@ -47,7 +47,7 @@ flipped() {
   done
 }
 
-@test "a flip in the field before the last sweep is seen where no sweep writes it" {
+@test "a flip in the field before the last sweep is seen at points that no sweep writes" {
   flipped "older-p 0,7,11 10 300"
 }
 

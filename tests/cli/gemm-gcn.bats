@@ -45,7 +45,7 @@ rung() {
 
 NN="-D TRANS_A=0 -D TRANS_B=0"
 
-@test "each step of the ladder makes more of its hot loop products" {
+@test "each step of the ladder raises the share of multiply-adds in its hot loop" {
   for chip in fiji gfx906; do
     rung $chip naive 8
     rung $chip regblock 40

@@ -113,7 +113,7 @@ worn() {
   valid "$document" 'd["config"]["accept"] = 1' 'd["ranks"][0]["warning"] = ""'
 }
 
-@test "a long k is added up in parts, and a bit in the first piece of C is found" {
+@test "a long k is added up in parts and is right, and a flipped bit in the first tile of C is found" {
   run "$gemm" -b cpu -s 8x8x200000 -t 0.01 --no-reference
   expect_status 0
   HIMENO_GEMM_FLIP='0 3,10 0 simd:2' run "$gemm" -q -b cpu -s 300x300x8 -t 0.01 --block 0.001 --no-reference
@@ -131,7 +131,7 @@ worn() {
   expect_status 4
 }
 
-@test "A or B that changes in device memory is the device's fault, whoever multiplies next, and after the last product too" {
+@test "a change of A or B in device memory is blamed on the device, whichever kernel multiplies next, also after the last product" {
   local fault
   for fault in 'A 3,40 0 simd:2' 'A 3,40 30 cblas:1' 'B 63,63 0 cblas:last'; do
     worn "1 $fault" -s 64 -k simd
@@ -157,7 +157,7 @@ worn() {
   HIMENO_GEMM_FLIP='0 3,4 30 1; 0 8,0 0 1' expect_error 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8
 }
 
-@test "a fault that the run has no time for is reported" {
+@test "a planted fault that the run never reaches is reported" {
   HIMENO_GEMM_FLIP='0 3,4 30 simd:999999' run --separate-stderr "$gemm" -b cpu -s 16 -k simd $quick
   expect_status 0
   grep -q 'warning: HIMENO_GEMM_FLIP: nothing was flipped, rank 0 had no such look' <<<"$stderr"
@@ -173,7 +173,7 @@ worn() {
   done
 }
 
-@test "a fault to plant that is none is refused" {
+@test "an invalid HIMENO_GEMM_FLIP is refused" {
   local text
   for text in '2 3,40 30' '2 3,40 30 0' '2 3,40 32 1' '-1 3,40 30 1' '2 3,40 30 1 x' '2 D 3,40 30 1' '2 3,40 30 simd' \
     '2 3,40 30 simd:-1' '2 3,40 30 simd:first' '2 3,40 30 simd:1 x' '2 3,40 30 :1' '2 3,40 30 simd:trial' '2 3,40 30 simd:trial0'; do
@@ -193,13 +193,13 @@ worn() {
   done
 }
 
-@test "leading dimensions, factors and transposition" {
+@test "leading dimensions, factors and transposition are verified" {
   for trans in NN NT TN TT; do
     "$gemm" -b cpu -s 17x23x31 --trans $trans --lda 40 --ldb 41 --ldc 42 --alpha -1.5 --beta 0.75 $quick
   done
 }
 
-@test "a sampled product finds no fault in a large one" {
+@test "sampled verification accepts a correct large product" {
   local kernel=()
   [ "${SANITIZERS:-no}" = no ] || ! "$gemm" --list | grep -q 'reference  cblas' || kernel=(-k cblas) # under sanitizers our kernel takes 20 s
   run "$gemm" -b cpu -s 1400 "${kernel[@]}" -t 0.01 --no-reference --json "$document"
@@ -207,7 +207,7 @@ worn() {
   [ "$(json "$document" 'd["result"]["check"]["how"]')" = sampled ]
 }
 
-@test "what was compared with nothing does not pass" {
+@test "--verify off reports that nothing was verified" {
   run "$gemm" -b cpu -s 32 $quick --verify off
   expect_status 0
   [[ $output == *"NOT VERIFIED"* ]]
@@ -255,7 +255,7 @@ worn() {
   [ "$(json "$document" '{r["verdict"] for r in d["sizes"][0]["rungs"] if r["kernel"] != "panel"}')" = "{'pass'}" ]
 }
 
-@test "an emulated ladder counts and has no speed" {
+@test "a ladder on the emulated QPU counts instructions and reports no speed" {
   run "$gemm" -b qpu --ladder -s 32x64x32 --json "$document"
   expect_status 0
   [ "$(json "$document" '{(r["gflops"], r["verdict"], r["counts"]["instructions"] > 0) for r in d["sizes"][0]["rungs"]}')" = "{(None, 'pass', True)}" ]
@@ -274,7 +274,7 @@ worn() {
   done
 }
 
-@test "the schema refuses what is no result" {
+@test "the schema refuses invalid ladder documents" {
   has_jsonschema
   "$gemm" -b cpu -s 16 --ladder -t 0.01 --json "$document" >/dev/null
   valid "$document" 'd["sizes"] = []' 'del d["sizes"][0]["rungs"][0]["step"]' 'd["sizes"][0]["rungs"][0]["gflops"] = "1"' \
@@ -288,7 +288,7 @@ worn() {
   [[ $output == *"kernel     simd"* && $output == *"bf16"* ]]
 }
 
-@test "two ranks report one thing once" {
+@test "an error that two ranks share is reported once" {
   ranks=2
   expect_error 2 '--size 0.*from 1 to' -s 0
   expect_error 3 'rank 0, host .*; rank 1, host .*: size 2000000x2000000x2000000 needs .* per rank, but only .* for 2 ranks; use a smaller --size' -s 2000000
@@ -384,14 +384,14 @@ widest() {
   [[ $stderr == *"rank 2, "*"wrong result"* ]]
 }
 
-@test "--weak: each rank has SIZE's C, and all of them one k" {
+@test "with --weak each rank has a C of SIZE, and k stays that of SIZE" {
   distributed 6 -b cpu -s 20x30x40 -w -p 2x3 -x staged --json "$document"
   expect_status 0
   [ "$(json "$document" 'd["config"]["m"], d["config"]["n"], d["config"]["k"], d["config"]["distributed"]["weak"]')" = "40 90 40 True" ]
   ranks=2 expect_error 2 '--weak: C of all 2x1 ranks is too large for 64-bit sizes' --distributed -w -p 2x1 -s 2000000000x1x1
 }
 
-@test "without --transport a product by each decides, and one rank needs none" {
+@test "without --transport a trial product by each transport decides, and one rank needs none" {
   distributed 2 -b null -s 32 --json "$document"
   expect_status 0
   [[ $output == *"(fastest in a short trial)"* ]]
@@ -407,7 +407,7 @@ widest() {
   [[ $output == *"staged, because: no peer access"* ]]
 }
 
-@test "a flipped bit of what a rank received: exit 4, and the rank" {
+@test "a flipped bit in what a rank received ends with exit 4 and names the rank" {
   HIMENO_HALO_CORRUPT=1:1 distributed 2 -b null -s 32 -x ipc
   expect_status 4
   [[ $stderr == *"rank 1, "*"wrong result"* ]]

@@ -7,9 +7,9 @@ golden() { "$PYTHON" "${folder:-$top_srcdir/tests/golden}/golden.py" "$1" "${2:-
 
 export PYTHONDONTWRITEBYTECODE=1
 
-@test "every command line of README, doc, recipes and examples is frozen, and its options are there" { golden whole; }
+@test "every command line of README, doc, recipes and examples is in tests/golden/commands, and its options exist" { golden whole; }
 
-@test "frozen command lines run as they did: exit code, lines and keys" {
+@test "documented command lines have the recorded exit code, lines and keys" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   work=$BATS_FILE_TMPDIR golden run
 }
@@ -28,7 +28,7 @@ export PYTHONDONTWRITEBYTECODE=1
 himeno-gpu/2.config.planted stands in a schema and is written by no document' ]
 }
 
-@test "what breaks the contract is found" {
+@test "changed commands, options, exit codes, lines and keys are found" {
   folder=$BATS_TEST_TMPDIR/golden
   cp -r "$top_srcdir/tests/golden" "$folder"
   # A new documented command, and one with an unknown option.

@@ -42,7 +42,7 @@ expect_error() {
   expect_status 3
 }
 
-@test "with a GPU it goes on, and steps that find no device of theirs are skipped" {
+@test "with a GPU the check goes on, and steps that find none of the devices they need are skipped" {
   cd "$BATS_TEST_TMPDIR"
   echo 'int cuInit(int flags) { return flags; } int cuDeviceGetCount(int *count) { return *count = 1, 0; }' >driver.c
   cc -shared -fPIC -o libcuda.so.1 driver.c

@@ -92,7 +92,7 @@ PY
   find "$share" -name '*.cl' | grep -q .
 }
 
-@test "schemas, templates and recipes are there, and what they name is too" {
+@test "schemas, templates and recipes are installed, and so is everything that they name" {
   for document in "$share"/doc/*.json; do "$PYTHON" -m json.tool "$document" >/dev/null; done
   for name in result accept comm gemm gemm-ladder ladder mem predict soak; do [ -s "$share/doc/$name.schema.json" ]; done
   run "$prefix/bin/himeno-judge" "$top_srcdir/tests/golden/documents/himeno-gpu-2.json" --policy "$share/doc/policy-template.json"

@@ -83,7 +83,7 @@ END
   grep -q 'n1 2 .*himeno-gpu' out/steps/alone-n1.log
 }
 
-@test "a host that alone reports how many devices it has is named in the verdict" {
+@test "the verdict says if the number of devices is known only from the host itself" {
   accept n1 --stages alone
   expect_status 0
   grep -q 'ACCEPTED: 1 of 1 checks passed; the number of devices is what the host itself reports' <<<"$output"
@@ -113,7 +113,7 @@ END
   grep -q 'ACCEPTED at level 1: .*hosts differ: GPU PCIe lanes: 1 x 16, 1 x 8 on n\[3-4\], 2 x 16 on n\[1-2\]' <<<"$output"
 }
 
-@test "other GPUs are another type of host, and what all hosts lack is the file's fault" {
+@test "hosts with other GPUs are compared among themselves, and what all hosts lack is blamed on the inventory" {
   sed 's/H100, 81559/A100, 40960/' bin/nvidia-smi >a100
   for name in n3 n4; do
     host $name module/nvidia/version 580.126

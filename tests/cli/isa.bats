@@ -133,7 +133,7 @@ END
   [[ $output == *"nested: no loop, 14 instructions"* ]]
 }
 
-@test "GCN: no pair's second kernel takes more than its first" {
+@test "GCN: of each pair the second kernel takes no more instructions than the first" {
   needs_gcn
   run "$report" --isa gcn --pairs --json gcn.json
   expect_status 0
@@ -153,13 +153,13 @@ END
   [ "$(value gcn.json '[p["after"] < p["before"] for p in d["inputs"][0]["pairs"] if p["asserted"] and p["pair"] in ("row", "scalar", "byte")]')" = "[True, True, True]" ]
 }
 
-@test "PTX of clang: no pair's second kernel takes more than its first" {
+@test "PTX of clang: of each pair the second kernel takes no more instructions than the first" {
   needs_gcn
   "$report" --isa ptx --pairs --json ptx.json "$top_srcdir/doc/pairs.cl"
   [ "$(value ptx.json 'all(p["after"] <= p["before"] for p in d["inputs"][0]["pairs"] if p["asserted"])')" = True ]
 }
 
-@test "PTX of nvcc: no pair's second kernel takes more than its first" {
+@test "PTX of nvcc: of each pair the second kernel takes no more instructions than the first" {
   needs_nvcc
   "$report" --isa ptx --pairs --json ptx.json
   [ "$(value ptx.json '[p["after"] < p["before"] for p in d["inputs"][0]["pairs"] if p["asserted"]]')" = "[True, True, True, True]" ]

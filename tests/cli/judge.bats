@@ -25,7 +25,7 @@ json.dump(d, open(sys.argv[2], "w"))' "$@"; }
 
 policy() { printf '%s' "$1" >policy.json; }
 
-@test "the gravest document decides, and each is reported with its verdict" {
+@test "the worst document decides the exit code, and each is reported with its verdict" {
   made good.json
   policy '{"devices_per_host": 1}'
   judged good.json --policy policy.json
@@ -138,7 +138,7 @@ d["ranks"] = [{**d["ranks"][0], "rank": rank, "gflops": gflops} for rank, gflops
   grep -qx 'himeno-judge: warning: reference before.json: that run was of kernel .*, this one is of other' <<<"$stderr"
 }
 
-@test "against an earlier run each device has its change, and the contract's share of the rate at installation holds" {
+@test "compared with an earlier run each device has its change, and is checked against a share of its rate at installation" {
   CLOCK_MACHINE="usual seed=4" on 4 "$top_builddir/tests/clock/himeno-gpu" -b null -s 18x18x34 --block 5 -t 0.05 -w --json before.json >/dev/null
   edited before.json before.json 'd["time"] = "2025-01-01T00:00:00Z"
 for rank in d["ranks"]: rank.update(noise=0.001, telemetry={"ecc": {"corrected": 10}})'
@@ -184,7 +184,7 @@ d["ranks"][3]["uuid"] = "GPU-new"'
   grep -A1 '  FAIL:$' <<<"$output" | grep -q '^      rank 0 on ?\[2Jn1, a?b$'
 }
 
-@test "bad words and files: one line, the right code" {
+@test "bad options and files give one line and the right exit code" {
   made good.json
   for words in '' 'good.json --nonsense' 'good.json --policy' 'good.json good.json --json two.json' 'good.json --make-policy --policy default' \
     'good.json --json good.json --against good.json' 'good.json --policy missing' 'missing.json' 'policy.json'; do

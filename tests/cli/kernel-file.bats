@@ -68,7 +68,7 @@ refused() {
   done
 }
 
-@test "it is the ladder's last rung" {
+@test "a kernel file is the ladder's last rung" {
   run --separate-stderr on 1 "$himeno" -b opencl -s XS --ladder -t 0.01 --block 3 --kernel-file "$template" --json "$document"
   expect_status 0
   [ "$("$PYTHON" -c 'import json,sys; r=json.load(open(sys.argv[1]))["rungs"][-1]; print(r["kernel"], r["verdict"], r["verified"])' \
@@ -108,7 +108,7 @@ explains() {
   explains 'mine.cl: after 1 sweep every point is right, but gosa is [0-9.e+-]* and must be '
 }
 
-@test "a kernel that is wrong on one rank alone, in a stride" {
+@test "a kernel that is wrong on one rank only, at every third k, is explained so" {
   edited 's/= relax(\(.*\));/= relax(\1) * (pass.hi[0] - pass.lo[0] == 5 \&\& k % 3 == 0 ? 1.01f : 1.0f);/'
   run --separate-stderr on 2 "$himeno" -b opencl -s 13x22x37 -n 3 -p 2x1x1 --no-overlap --data dense --kernel-file "$mine"
   expect_status 4
@@ -132,7 +132,7 @@ explains() {
   refused 2 "--kernel-file .*/mine.cl does not compile"
 }
 
-@test "a file that is not there, a folder" {
+@test "a missing kernel file or a folder is refused" {
   sweeps "$BATS_TEST_TMPDIR/none.cl"
   refused 3 '--kernel-file .*/none.cl: No such file'
   sweeps "$BATS_TEST_TMPDIR"

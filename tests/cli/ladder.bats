@@ -14,7 +14,7 @@ setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
   [ "$(json "$document" 'all(r["ceiling_gbps"] > 0 and r["blocks"] > 0 for r in d["rungs"])')" = True ]
 }
 
-@test "a rung that was not verified is not correct, and a wrong one is the ladder's exit code" {
+@test "an unverified rung does not pass, and a wrong one sets the ladder's exit code" {
   run --separate-stderr on 1 "$himeno" -b cpu -s XS --ladder -t 0.02 --block 10 --verify off
   expect_status 0
   [ "$(grep -cE '^ +[1-5]  .*% +not verified' <<<"$output")" = 5 ]
@@ -24,7 +24,7 @@ setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
   [ "$(json "$document" '[r["verdict"] for r in d["rungs"]]')" = "['wrong', 'pass', 'pass', 'pass', 'pass']" ]
 }
 
-@test "two ranks climb the same ladder to the same bits" {
+@test "on two ranks each rung gives the same bits as the reference on one" {
   on 2 "$himeno" -b cpu -s XS --ladder -t 0.01 --block 3 --data dense --json "$document" >/dev/null
   on 1 "$himeno" -b cpu -s XS -k reference -n 3 --data dense --json "$BATS_TEST_TMPDIR/one.json" >/dev/null
   [ "$(json "$document" '{r["checksum"] for r in d["rungs"]}')" = "{'$(json "$BATS_TEST_TMPDIR/one.json" 'd["result"]["checksum"]')'}" ]

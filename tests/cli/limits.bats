@@ -33,7 +33,7 @@ on_disk() {
   [ "$status" -ne 77 ] || skip "no file system can be mounted here"
 }
 
-@test "no core file, no locked memory, few files: a run needs none of them" {
+@test "a run needs no core file, no locked memory and few open files" {
   ulimit -c 0
   ulimit -l 0
   limited -n 40 "$himeno" -b cpu -s XS -k stream -n 1
@@ -48,7 +48,7 @@ on_disk() {
   one_error '--soak-log log: File too large'
 }
 
-@test "a full disk or one that cannot be written takes no document, and loses none" {
+@test "on a full or read-only disk no document is written, and none is lost" {
   for kind in full ro; do
     on_disk $kind '"$himeno" -b cpu -s XS -n 1 --json disk/r.json; code=$?; ls -A disk >left; exit $code'
     expect_status 3
@@ -76,7 +76,7 @@ acceptance() {
     --stages alone --options "-b null --block 5" --launcher "${2:-$top_srcdir/tests/sites/fake-cluster {list\} {per_host\}}"
 }
 
-@test "scripts/accept blames no host for its own folder" {
+@test "scripts/accept blames no host if its own folder cannot be written" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   export MPIRUN
   mapfile -t words < <(acceptance disk)
@@ -93,7 +93,7 @@ acceptance() {
   one_error '/dev/null/folder: Not a directory'
 }
 
-@test "scripts/accept drains no host where none can begin, or where the options are wrong" {
+@test "scripts/accept drains no host if none starts, or if the options are wrong" {
   mapfile -t words < <(acceptance out 'false {list}')
   run --separate-stderr "${words[@]}"
   expect_status 7

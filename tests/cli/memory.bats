@@ -70,7 +70,7 @@ in_group() {
   done
 }
 
-@test "every program names host, device and limit; of several ranks those that lack memory alone" {
+@test "every program names host, device and limit; of several ranks only those that lack memory are named" {
   without_sanitizers "the address sanitizer needs all of the address space"
   little() { run --separate-stderr bash -c 'ulimit -v 2000000 && exec "$@"' _ "$@"; } # CUDA's libraries take more than 1 GB of the address space
   who="host $host, device CPU-[0-9a-f]+: .* free within the address space"

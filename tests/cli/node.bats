@@ -75,7 +75,7 @@ faulty() {
   done
 }
 
-@test "each fault that is known fails the node" {
+@test "each known fault fails the node" {
   cp -r bus sound
   rm -r bus/0000:11:00.0
   sed -i 's/1 11 ;;/;;/; s/\\n00000000:11:00.0, 0, No//' bin/nvidia-smi
@@ -186,7 +186,7 @@ passes() {
   passes node.sh
 }
 
-@test "health cannot set a reason without Slurm, and does not keep that it did" {
+@test "without Slurm the health check only prints its reason, and does not record it as reported" {
   xid 4 79
   check health SLURM_CONF=/nonexistent
   expect_status 0
@@ -202,7 +202,7 @@ passes() {
   within $((($(date +%s%N) - begin) / 1000000 - 500)) 1500
 }
 
-@test "no variable is evaluated, and what others can change is neither run nor read" {
+@test "no variable is evaluated, and no file that other users can change is run or read" {
   install -d -o 65534 theirs theirs/modules
   printf '#!/bin/sh\ntouch "%s/ran"\n' "$PWD" >theirs/nvidia-smi
   chmod +x theirs/nvidia-smi
@@ -250,7 +250,7 @@ played() {
   chmod +x bin/himeno-gpu
 }
 
-@test "an active check keeps its verdict, and none if it has none" {
+@test "an active check keeps its verdict, and keeps none if it reaches none" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   echo '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.2}' >site.json
   played ''

@@ -29,7 +29,7 @@ ignores() {
   [ ! -e x.json ]
 }
 
-@test "himeno-gpu: what would matter with more ranks is not named, and several ranks warn once" {
+@test "himeno-gpu: an option that would matter with more ranks is not named as unread, and several ranks warn once" {
   ignores '' '' "$himeno" -b cpu -s XS -n 1 -k stream -x mpi --no-overlap -p 1x1x1 -w --json x.json
   ignores --verify --soak on 3 "$himeno" -b cpu -s XS --soak 0.01 --block 2 --verify off --json x.json
 }
@@ -67,7 +67,7 @@ ignores() {
   ignores '--parts, --depth' --list "$comm" --list --parts host --depth 2
 }
 
-@test "mem-gpu: every section names what it does not read, and a CPU what only blocks of threads have" {
+@test "mem-gpu: every section names what it does not read, and on a CPU the options for blocks of threads" {
   mem=("$top_builddir/mem-gpu" -b cpu -t 0.001 --json x.json)
   ignores '' '' "${mem[@]}" --copies --mixes --latency --host --streams 1 --sizes 64K --pace free --assign cyclic --threads 1 \
     --strides 64 --footprint 64K

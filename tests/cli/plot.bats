@@ -94,7 +94,7 @@ assert abs(low - 2000 / 29) < 1e-9 and abs(high - 2000 / 11) < 1e-9'
   seen "" 'assert not [use for panel in panels for group in panel.lines for use in group.iter(svg.SVG + "g") if use.get("clip-path") and svg.markers_of(use)]'
 }
 
-@test "paths are drawn: a matrix a transport, and curves with their fits" {
+@test "paths are drawn as a matrix per transport, and as curves with their fits" {
   draws paths "$documents/paths.json"
   for word in staged pageable 'GB/s of the largest below' 'pinned host memory, host to device' 'staged, ranks 0–1' 'GB/s per direction' 'Null device 0'; do
     grep -qF -- "$word" picture.svg
@@ -182,7 +182,7 @@ for level in document["latency"]["levels"]:
 ' mem-latency.json
 }
 
-@test "copies have four lines a panel at most, and each panel is of its number of streams" {
+@test "copies have at most four lines a panel, and each panel has its own number of streams" {
   needs_results
   recorded h100-2026-11/runs.jsonl mem-copies >mem-copies.json
   draws copies mem-copies.json

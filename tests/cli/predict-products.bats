@@ -54,7 +54,7 @@ with open("truth.json", "w") as file:
 END
 }
 
-@test "a study of products predicts more ranks and other sizes, and is of gemm-gpu alone" {
+@test "products of gemm-gpu are predicted for more ranks and other sizes" {
   products_made
   run --separate-stderr "$predict" --study study --comm paths.json -s 512,1536 -n 1,4,8 --per-memory 4 --against later --json p.json
   expect_status 0

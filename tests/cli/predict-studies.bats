@@ -72,7 +72,7 @@ END
   follows_schema eight.json
 }
 
-@test "one GPU predicts two, as sealed: with what its paths let guess, which the report shows, and of the kernel that was sealed" {
+@test "two GPUs are predicted from one as in the sealed documents, with paths that are only estimated, and by kernel" {
   needs_results
   local sealed=$top_srcdir/doc/results/two-sealed-2026-11 results=$top_srcdir/doc/results kernel
   grep -E '"name": "(one-|bare-1)' "$results/h100-x2-2026-11/runs.jsonl" >one.jsonl

@@ -224,7 +224,7 @@ PY
   expect_error 3 'nothing can be predicted: the model has .* s for it: its terms contradict each other' --model changed.json -s L -n 1
 }
 
-@test "too little is refused with what to measure" {
+@test "a study with too few runs is refused with what to measure" {
   needs_results
   mkdir few && cp "$measured"/study/*-2.json few
   run "$predict" --study few --comm "$measured/paths.json"
@@ -310,7 +310,7 @@ END
   [ "$(json good.json 'd["poor"], d["model"]["held_out"]["poor"]')" = "False False" ] && run ! grep -q POOR good
 }
 
-@test "where runs were measured, their median leads, and the model is next to it" {
+@test "at points that were measured their median comes first, with the model next to it" {
   from_study -s S,24x24x48 -n 1,2 --json p.json >text
   "$PYTHON" - "$measured/study" <<'END'
 import json, re, statistics, sys

@@ -133,7 +133,7 @@ PY
   grep -q '>flip<' alone.html
 }
 
-@test "what is no study, or belongs to none, is one line" {
+@test "a folder that is no study, or a document that belongs to none, is refused in one line" {
   expect_error() {
     local code=$1 pattern=$2
     shift 2

@@ -154,7 +154,7 @@ PY
   [[ $output == *"no device: "* && $output != *"    transports"* ]]
 }
 
-@test "an option or a kernel that nearly is one is named, and a time has units" {
+@test "for a misspelt option, kernel or transport the right one is suggested, and a time may have a unit" {
   while IFS='|' read -r words message; do
     run --separate-stderr "$himeno" $words
     expect_status 2
@@ -170,7 +170,7 @@ END
   expect_status 0
 }
 
-@test "--help and --version end well" {
+@test "--help and --version print whole lines and exit 0" {
   run on 2 "$himeno" --help
   expect_status 0
   [[ $output == *"Exit status"* ]]
@@ -192,7 +192,7 @@ END
   [ -z "$output" ] && grep -q timing "$document.told"
 }
 
-@test "two ranks on one null device are named" {
+@test "two ranks that share one null device are reported" {
   run on 2 env HIMENO_NULL_DEVICES=1 "$himeno" -b null -s XS -n 1
   expect_status 0
   [[ $output == *"SHARES its device"* ]]

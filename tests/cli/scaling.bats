@@ -29,7 +29,7 @@ SH
 points() { ls "$1"/runs/*.json | wc -l; }
 launched() { grep -c "$1" launched || true; }
 
-@test "a study: each point once, a row each, settings recorded, the environment not" {
+@test "a study runs each point once and has a row for each; it records settings, and no other variables" {
   UCX_TLS=tcp NCCL_DEBUG=WARN SECRET_TOKEN=hush run "$scaling" run study "${plan[@]}" --repeat 2
   expect_status 0
   [[ $output == *"about 36 s expected"*"[12/12]"* && $output == *left* ]]
@@ -133,7 +133,7 @@ PY
   [ -s calls ]
 }
 
-@test "what is torn, or another point's, is run again, and nothing else" {
+@test "only torn documents and those of another point are run again" {
   "$scaling" run study "${plan[@]}" >/dev/null
   : >launched
   cd study/runs
@@ -208,7 +208,7 @@ PY
   grep -Eq '^strong 12x12x16, 1 rank,.*-10\.00%.*faster$' <<<"$output"
 }
 
-@test "a study, a run or a log that is not as it must be is one line, and no traceback" {
+@test "a malformed study, run or log is reported in a line or two, without a traceback" {
   local verb
   "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 >/dev/null
   # damaged FILE CODE PATTERN: puts standard input in the place of a study's file
@@ -279,7 +279,7 @@ SH
   [ "$(wc -l <submitted)" -eq 1 ]
 }
 
-@test "with a job a point each asks for its own nodes, and jobs in the queue are not submitted again" {
+@test "with a job per point each job asks for its own nodes, and jobs in the queue are not submitted again" {
   fake_slurm
   echo 9 >queue/1
   "$scaling" run study "${in_slurm[@]}" --slurm jobs >/dev/null

@@ -57,7 +57,7 @@ SH
   done
 }
 
-@test "quickstart hands on options of configure, and later takes the same again" {
+@test "quickstart passes options on to configure, and uses them again the next time" {
   mkdir "$BATS_TEST_TMPDIR/scripts"
   cd "$BATS_TEST_TMPDIR"
   cp "$top_srcdir"/scripts/{quickstart,lib.sh} scripts
@@ -122,7 +122,7 @@ MAKE
   [ -z "$unused" ] || { echo "never used:$unused"; return 1; }
 }
 
-@test "an OpenCL source arrives in C as it is" {
+@test "an embedded OpenCL source has the same bytes in C" {
   mkdir -p "$BATS_TEST_TMPDIR/room/opencl"
   cd "$BATS_TEST_TMPDIR"
   printf '%s\n' '// "quoted" \ \n \\' '#define F(x) \' '	(x) % 2 ?? 1 : 0 /* π */' '' 'x' >room/opencl/two-words.cl
@@ -150,7 +150,7 @@ MAKE
   ! grep -q udcff "$folder/isa.json"
 }
 
-@test "a script does not write what it reads" {
+@test "isa-report does not overwrite its input" {
   cd "$BATS_TEST_TMPDIR"
   echo x >x.ptx
   ln x.ptx hard
@@ -238,7 +238,7 @@ base/one.c:1: a comment beyond column 100" ]
   [[ $output == *"base/bare.c: not in a Makefile.am of base/"* ]]
 }
 
-@test "the style check names a file that is set otherwise" {
+@test "the style check names a file that is not formatted by .clang-format" {
   a_tree_of_its_own
   run scripts/check-style format
   [ "$status" -eq 77 ] && skip "$output"
@@ -262,7 +262,7 @@ base/one.c:1: a comment beyond column 100" ]
   [[ ${#lines[@]} -eq 2 && $output == *"gpu/hides.cu:3:12: "*"shadows a parameter"*"gpu/torn.cu: gcc did not read it to its end" ]]
 }
 
-@test "the style check names assertions that end no test, and none that is the last of a function" {
+@test "the style check names assertions whose failure ends no test, but not one at the end of a function" {
   a_tree_of_its_own
   printf '%s\n' 'f() {' '  ! grep x y' '  [ a ] && [ b ]' '  [ a ] && [ b ] || return 1' '  [ a ] && skip' '  [[ a && b ]]' '  ! grep x y' '}' >tests/a.bats
   run scripts/check-style asserts
@@ -270,7 +270,7 @@ base/one.c:1: a comment beyond column 100" ]
   [[ ${#lines[@]} -eq 2 && ${lines[0]} == "tests/a.bats:2: "* && ${lines[1]} == "tests/a.bats:3: "* ]]
 }
 
-@test "the style check names Python of which a name is nowhere, or an import never used" {
+@test "the style check names undefined names and unused imports of Python" {
   a_tree_of_its_own
   printf '# SPDX-License-Identifier: MIT\nimport os\n\nprint(os.name)\n' >scripts/good.py
   run scripts/check-style python
@@ -307,7 +307,7 @@ warns() {
   [ "$(grep -o 'warning: .*' <<<"$stderr")" = "warning: $names: ignored, not read by $asked" ] || { echo "$script $*: $stderr"; return 1; }
 }
 
-@test "options that a stage, a study or an input never reads are named, and an option that names no reader is none" {
+@test "options that a stage, a study or an input never reads are named, and each option must say where it is read" {
   cd "$BATS_TEST_TMPDIR"
   printf '%s\n' '.visible .entry k(){' ' ret;' '}' >k.ptx
   none=(--launcher no-such-launcher)
@@ -451,7 +451,7 @@ C
   [ "$output" = 'mutate: --sample takes a number from 1, and neither NAME, --list nor --check' ]
 }
 
-@test "a fuzz corpus is an archive that packs into the same bytes again, and a torn one fails" {
+@test "an archive of fuzz inputs has the same bytes if packed again, and a truncated one fails" {
   . "$top_srcdir/scripts/lib.sh"
   mkdir -p "$BATS_TEST_TMPDIR/tests/fuzz"
   for archive in "$top_srcdir"/tests/fuzz/*.tar; do

@@ -36,7 +36,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
         schema.validate(json.loads(text))' "$top_srcdir/doc"
 }
 
-@test "a clean soak passes, in both data sets, a line a block" {
+@test "a clean soak passes with both data sets, and logs a line per block" {
   soak 0.5 --json r.json --soak-log log
   expect_status 0
   grep -q 'soak .* 10 blocks in both data sets, 0 of them wrong' <<<"$output"
@@ -84,7 +84,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   follows_schema
 }
 
-@test "a soak is held against the rate of NVLink's CRC errors, and has them without being refused below it" {
+@test "a soak is checked against the rate of NVLink CRC errors, and lower rates are accepted" {
   local crc
   echo '{"counted_max": 0, "nvlink_crc_rate_max": 1000}' >policy.json
   for crc in 900 90000; do
@@ -142,7 +142,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   done
 }
 
-@test "a clean soak reports its load by the device that was least at its power limit, a wrong one does not" {
+@test "a clean soak reports as its load the power of the device furthest from its limit; a wrong one does not" {
   HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so FAKE_NVML="milliwatts=665000 milliwatts@1=637000" soak 0.5 --json r.json
   expect_status 0
   [ "$(value 'round(r["result"]["soak"]["power_share"], 6)')" = 0.91 ]
@@ -163,7 +163,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   follows_schema
 }
 
-@test "a fault to plant that is none is refused, in one line" {
+@test "an invalid HIMENO_FLIP is refused in one line" {
   local text
   for text in 'a4 0,0,0 1 1' 'a3 10,20 5 17' 'a3 10,20,30 5 17 x' 'a3 10,20,30 32 17' 'a3 -1,20,30 5 17'; do
     HIMENO_FLIP=$text soak 0.5
@@ -239,7 +239,7 @@ RUNS
   [ "$(value 'r["partial"]')" = False ]
 }
 
-@test "bad options of a soak" {
+@test "bad options of a soak are refused" {
   soak forever
   expect_status 2
   grep -q 'as in 90 or 15m' <<<"$stderr"
@@ -253,7 +253,7 @@ RUNS
   expect_status 3
 }
 
-@test "a log on standard output loses nothing, also where that is a file" {
+@test "a log on standard output is complete, also if that is a file" {
   "$himeno" -b null -s 20x20x36 --block 10 --soak 0.5 --soak-log /dev/stdout >log
   grep -q PASS log
   grep '^{' log >lines && mv lines log

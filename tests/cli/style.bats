@@ -42,7 +42,7 @@ follows() {
   follows licences
 }
 
-@test "Python names what is there, and uses what it takes" {
+@test "Python has no undefined names and no unused imports" {
   follows python
 }
 

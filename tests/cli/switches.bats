@@ -34,7 +34,7 @@ same() {
   } | names)"
 }
 
-@test "no source and no test gets round the table" {
+@test "no source, script or test reads or sets a switch that is not in the table" {
   ! grep -rnE --include='*.[ch]' --include='*.cu' '"HIMENO_[A-Z0-9_]+"' "${directories[@]}" | grep -vE 'SWITCH\("HIMENO_|switch_(text|number|pair|cache)\("HIMENO_' || false
   ! grep -rnE --include='*.c' '(getenv|environment_number)\("HIMENO_' tests || false
   # Scripts and tests may set and read only existing switches.
@@ -92,7 +92,7 @@ reads() {
   grep -v '^0$' reads | sort
 }
 
-@test "no sweep and no exchange asks for a switch" {
+@test "neither a sweep nor an exchange reads a switch" {
   without_sanitizers "their library has to come first"
   local way few more
   cd "$BATS_TEST_TMPDIR"

@@ -18,7 +18,7 @@ tuned() {
   ranks=2 tuned 'fastest in a short trial'
 }
 
-@test "a planted fault is in the run, not in the trial before it" {
+@test "a planted fault is found in the run, since the trial before it does not use it up" {
   HIMENO_FLIP="p 5,5,5 30 3" run on 1 "$himeno" -q -b cpu -s XS -n 9
   expect_status 4
   [[ $output == *"fastest in a short trial"* ]]

@@ -31,7 +31,7 @@ for name, (_, whole) in roots.items():
 PY
 }
 
-@test "what is drawn reads every example, and every document of doc/results" {
+@test "what is plotted can read every example, and every document of doc/results" {
   needs_results
   "$PYTHON" - "$top_srcdir" <<'PY'
 import json, pathlib, sys
@@ -65,7 +65,7 @@ names = [kernel["name"] for kernel in json.load(open("roof.json"))["roofline"]["
 assert {"stream L", "stream S", "temporal4 S", "warptile f32 1024", "regblock f32 4096", "simd f32 256"} <= set(names), names'
 }
 
-@test "himeno-gpu takes an example as --reference, as far as the machine is that one" {
+@test "himeno-gpu reads each example as --reference, up to the grid, which differs" {
   for of in 1:256 2:64; do
     example=$old/himeno-gpu-${of%:*}.json
     run --separate-stderr on 1 "$himeno" -b null -s XS -n 1 --reference "$example"
@@ -109,7 +109,7 @@ for line in lines:
 PY
 }
 
-@test "scripts/scaling goes on with a study, and compares it" {
+@test "scripts/scaling continues a stored study, and compares it" {
   cp -r "$old/study" study && chmod -R u+w study
   run "$top_srcdir/scripts/scaling" status study
   expect_status 0
@@ -123,7 +123,7 @@ PY
   diff before.csv study/study.csv
 }
 
-@test "scripts/report shows a study" {
+@test "scripts/report shows a stored study" {
   cp -r "$old/study" study && chmod -R u+w study
   run "$top_srcdir/scripts/report" study -o report.html
   [ "$status" -ne 3 ] || skip "$output"
@@ -133,7 +133,7 @@ PY
   done
 }
 
-@test "scripts/accept goes on with an acceptance, and judges it as before" {
+@test "scripts/accept continues a stored acceptance, and judges it as before" {
   cp -r "$old/accept" accept && chmod -R u+w accept
   "$PYTHON" -c 'import json; print(json.load(open("accept/plan.json"))["limits of the policy"], end="")' >site.json
   sed -i "s|\"program\": .*|\"program\": \"$himeno\",|" accept/plan.json
@@ -158,7 +158,7 @@ PY
   [[ $output =~ ^[1-9][0-9]+' figures of '[1-9] ]]
 }
 
-@test "a wrong, a lost and an uncited figure of a page are named" {
+@test "figures of a page that are wrong, missing or not cited are named" {
   mkdir -p tree/doc/results/one
   printf '%s\n' '<!-- all figures: results/*/figures.csv -->' '| a | 12.3 |' '| b | 41% | 7 |' >tree/doc/page.md
   echo '{"name": "r", "command": "prog", "document": {"x": {"y": 12.34}, "list": [{"k": "m", "v": 0.412}]}}' >tree/doc/results/one/runs.jsonl

@@ -10,7 +10,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 
 bench() { clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K "$@"; }
 
-@test "host and device by size: the slower rank's rate" {
+@test "the rate between host and device is the slower rank's, at each size" {
   CLOCK_MACHINE+=" in@1=0.5" bench --parts host
   report_has '  isolated    to device        1024         1.51     0.677' '  isolated    to host          1024         1.13     0.908' '  concurrent  both             1024         2.64     0.388'
 }
@@ -35,7 +35,7 @@ FIGURES
 FIGURES
 }
 
-@test "within a time: sizes that would last too long are left out, and late ones have fewer batches" {
+@test "within a time limit sizes that would last too long are left out, and the last ones have fewer batches" {
   export CLOCK_MACHINE="copy=100000 in=25 out=12.5 pack=50 unpack=25 peer=6.25 latency=200000 link=300"
   clocked 2 comm-gpu -b null --parts pairs --max 64K --step 16 -t 4
   figures <<'FIGURES'
@@ -52,7 +52,7 @@ FIGURES
 }
 
 # MPI takes 3 ns per byte. Chunks pay off only if copies to the device are slow.
-@test "stages sum to the exchange; of four chunks, which slow copies are worth, the last alone counts as copied in" {
+@test "stages sum to the exchange; of four chunks, made if copies are slow, only the last counts as copied in" {
   clocked 2 comm-gpu -b null --samples 3 --min 1M --max 1M --parts pairs -x staged
   figures <<'FIGURES'
 [list(q.stages.values()) for p in d.pairs if p.direction == "both" for q in p.points] = [[524.288e-6, 132.072e-6, 3147.728e-6, 263.144e-6, 262.144e-6, 0.0]]

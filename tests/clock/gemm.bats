@@ -71,7 +71,7 @@ FIGURES
   grep -qx "  size 2 of 2: timing, [0-9] s left" <<<"$stderr"
 }
 
-@test "the transport of a trial is that whose product takes least: what packs does not" {
+@test "a trial takes the transport with the shortest product, and does not count packing" {
   export CLOCK_MACHINE="product=4 pack=100 reduce=5000 barrier=4000"
   clocked 2 gemm-gpu --distributed -b null -s 64 -p 1x2 --block 0.001 -t 0.0125
   report_has "transport  p2p (fastest in a short trial)"

@@ -63,7 +63,7 @@ FIGURES
   report_has "transport  staged (as requested), halo exchange overlapped with computation"
 }
 
-@test "two ranks with a slow link: what is computed meanwhile is not exposed" {
+@test "on two ranks with a slow link, time that overlaps with computation is not exposed" {
   export CLOCK_MACHINE="sweep=10 ${together/link=3/link=40}"
   clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged -n 10
   figures <<'FIGURES'
@@ -74,7 +74,7 @@ d.phases.exposed.median = 51.4709e-6
 FIGURES
 }
 
-@test "ranks of one device measure the ceiling one after another: eight on two have that of two, and no share of it" {
+@test "ranks of one device measure the ceiling in turn: eight ranks on two devices have the ceiling of two, and no share of it" {
   export CLOCK_MACHINE="sweep=10 ceiling=7" HIMENO_NULL_DEVICES=2
   run --separate-stderr on 8 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 8x1x1 --block 10 -t 0.02 --accept default --json d.json
   expect_status 5

@@ -31,7 +31,7 @@ FIGURES
     "timed      100 sweeps in 10 blocks: 0.056 s; checks between blocks are not timed" "noise      standard deviation of the blocks' times: at most 4.7%"
 }
 
-@test "a noisy run is called one, and a quiet one is not" {
+@test "a noisy run is reported as noisy, and a quiet one is not" {
   local himeno=$top_builddir/tests/clock/himeno-gpu
   CLOCK_MACHINE="usual noise=0.1" run "$himeno" -b null -s 16x16x32 --block 5 -t 0.1
   expect_status 0
@@ -43,7 +43,7 @@ FIGURES
   [[ $output != *WARNING*nois* ]]
 }
 
-@test "other work than sweeps is in no sample, and ends the requested time earlier" {
+@test "work other than sweeps is in no sample, and counts towards the requested time" {
   export CLOCK_MACHINE="$alone fill=2000000 checksum=1000000"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05
   figures <<'FIGURES'
@@ -54,7 +54,7 @@ FIGURES
   report_has "speed      3.40 GFLOPS, 5.60 GB/s"
 }
 
-@test "a rank with a transient slowdown is named with begin and end, and refused; a run too short to judge is not" {
+@test "a rank with a transient slowdown is named with begin and end, and not accepted; a run too short to judge has none" {
   needs_results
   export CLOCK_MACHINE="sweep=5000 $together jitter=0.001 slow@1=1.25 from=20 to=35"
   echo '{"episodes_max": 0}' >policy.json
@@ -91,7 +91,7 @@ d.episodes = []
 FIGURES
 }
 
-@test "a soak names a rank that was slow for a while too, and a policy refuses it" {
+@test "a soak names a rank that was slow for a while, and a policy does not accept it" {
   export CLOCK_MACHINE="sweep=1000 $together jitter=0.001 slow@1=1.25 from=10 to=25"
   echo '{"episodes_max": 0}' >policy.json
   run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 10 -x p2p --soak 40 --accept policy.json --json d.json
@@ -209,7 +209,7 @@ FIGURES
   clocked_to 5 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged --block 10 -t 0.02 --accept policy.json
 }
 
-@test "blocks are added until their noise is known, for a while" {
+@test "up to a limit blocks are added until their noise is known" {
   export CLOCK_MACHINE="sweep=1000 ceiling=1000 jitter=0.01"
   echo '{"efficiency_min": 0.1}' >policy.json
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.5 --accept policy.json
@@ -234,7 +234,7 @@ d.result.blocks = 1
 FIGURES
 }
 
-@test "a run of ten seconds or more is always looked through for transient slowdowns" {
+@test "every run of ten seconds or more is searched for transient slowdowns" {
   export CLOCK_MACHINE="sweep=1000 ceiling=1000 fill=300000000"
   local options
   echo '{"episodes_max": 0}' >policy.json
@@ -264,7 +264,7 @@ FIGURES
   report_has "WARNING    the memory compresses data: ceiling 7.84 GB/s with dense data, 8.00 with standard data"
 }
 
-@test "energy of sweeps, from step to step of the counter, without what pauses take; and none below ten seconds" {
+@test "energy is that of sweeps between steps of the counter, without pauses; runs below ten seconds have none" {
   local power="idle=100 load=500 step=500000000 poll=50000000"
   export CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 $power"
   clocked 1 himeno-gpu -b null -s XS -t 10

@@ -11,7 +11,7 @@ measure() {
   expect_status 0
 }
 
-@test "latency, and the levels where it rises" {
+@test "latency has the levels where it rises" {
   measure --latency --footprint 2M --strides 64 -t 0.01
   figures <<'FIGURES'
 [(p.bytes, round(p.ns, 1)) for p in d.latency.curves[0].points if p.bytes & (p.bytes - 1) == 0] = [(2**n, 1.0 if n < 16 else 8.0 if n < 20 else 80.0) for n in range(12, 22)]

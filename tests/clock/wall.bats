@@ -37,17 +37,17 @@ sys.exit(not $1 <= $2 <= $3)"
   between 0.999999 'sum(d["result"]["samples"]) / d["result"]["seconds"]' 1.000001
 }
 
-@test "so does a soak" {
+@test "a soak lasts as long as requested, and nearly all of that is in its blocks" {
   holds himeno-gpu 2 "-b null -s XS --block 10 --soak 0.01" "-b null -s XS --block 10 --soak 2"
   between 2 'd["result"]["soak"]["seconds"]' "$long"
 }
 
-@test "so do products, half of which are not timed" {
+@test "products last as long as requested, and half of that is not timed" {
   holds gemm-gpu 2 "-b null -s 64 -t 0.01" "-b null -s 64 -t 2"
   between "0.7 - $stall" 'sum(d["result"]["samples"])' "$long"
 }
 
-@test "the times that comm-gpu reports are those that it took" {
+@test "the times that comm-gpu reports are the elapsed ones" {
   short=$(lasts "$top_builddir/comm-gpu" -b null --parts host --samples 1 --max 8K)
   stalls_watched
   long=$(lasts "$top_builddir/comm-gpu" -b null --parts host --samples 8 --max 64K --step 2)

@@ -25,7 +25,7 @@ fails_well() {
   fi
 }
 
-@test "each call of a whole run on one rank fails well" {
+@test "each device call of a whole run on one rank, if it fails, ends the run with one message" {
   local n=0 code=0 text=
   while [ "$code" -eq 0 ]; do
     n=$((n + $(stride)))
@@ -54,15 +54,15 @@ two_ranks() {
   two_ranks staged 1 9 25 41 55 60 70 80 90 100 110 120 130 140 150
 }
 
-@test "the same where ranks write each other's memory" {
+@test "a call that fails ends both ranks where they write each other's memory" {
   two_ranks p2p 44 50 56 62 68 74 80 90 100 120
 }
 
-@test "the same in a trial of MPI on device memory" {
+@test "a call that fails in a trial of MPI on device memory ends both ranks" {
   two_ranks mpi 54 55 56 57 58 59 60 61 62 63 64 66 70 100
 }
 
-@test "a fault that all ranks have names each of them: it is their devices'" {
+@test "a fault on all ranks names each rank" {
   HIMENO_NULL_FAIL=2 run --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --verify off
   expect_status 7
   [ "$(grep -cE '^himeno-gpu: rank 0, .*; rank 1, .*memory_free' <<<"$stderr")" = 1 ]

@@ -9,6 +9,6 @@ stopped() {
   [ "$status" = 0 ]
 }
 
-@test "ranks of himeno-gpu" { stopped himeno-gpu; }
-@test "ranks of gemm-gpu" { stopped gemm-gpu; }
-@test "ranks of comm-gpu" { stopped comm-gpu; }
+@test "stopped ranks of himeno-gpu are reported in time" { stopped himeno-gpu; }
+@test "stopped ranks of gemm-gpu are reported in time" { stopped gemm-gpu; }
+@test "stopped ranks of comm-gpu are reported in time" { stopped comm-gpu; }

@@ -100,7 +100,7 @@ with_little_shm() {
 # steps FILE: prints at which step the proof of each pair ended.
 steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
 
-@test "peer access that lies: comm-gpu names the step that failed, proves the other pairs, and stages what it cannot trust" {
+@test "if peer access gives wrong data, comm-gpu names the step that failed, and pairs that cannot use it are staged" {
   local lie
   run on 3 "$top_builddir/comm-gpu" -b null --parts peers --json "$json"
   expect_status 0
@@ -115,7 +115,7 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
   done
 }
 
-@test "copies that arrive changed: exit 4 by ipc, and with --accept a warning, staged halos and right bits" {
+@test "copies that arrive changed end with exit 4 by ipc; with --accept they are a warning, and staged halos give right bits" {
   export HIMENO_NULL_PEER=put HIMENO_NULL_RANK=1
   run on 2 "$himeno" -b null -s XS -n 3 -x ipc --data dense
   expect_status 4
@@ -126,7 +126,7 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
   [[ $(paths "$json") == "0-1 staged: of 256 KiB the word at byte 131072"* ]]
 }
 
-@test "nobody reaches anybody: the run goes on, staged" {
+@test "if no rank reaches the other's memory the run goes on with staged halos" {
   HIMENO_NULL_APART=0 run on 2 "$himeno" -b null -s XS -n 3 -x ipc --json "$json"
   expect_status 0
   [[ $(paths "$json") == "0-1 staged: no peer access"* ]]
@@ -148,13 +148,13 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
   done
 }
 
-@test "a transport that the backend cannot have is refused, with the reason" {
+@test "a transport that the backend lacks is refused with the reason" {
   run on 2 "$himeno" -b cpu -s XS -n 1 -x nccl
   expect_status 3
   [[ $output == *"--transport nccl: "*CUDA* ]]
 }
 
-@test "a neighbour that never sends: exit 6 and its name, whoever waits for it, whether it stopped or only does something else" {
+@test "a neighbour that never sends ends the run with exit 6 and its name, whether it has stopped or does something else" {
   local x host
   host=$(uname -n)
   for x in staged staged-mpi ipc p2p; do
@@ -174,7 +174,7 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
   [ $after -ge 2000 ] && within $((after - 2000 - stall)) 2000
 }
 
-@test "a rank that only sends waits for who takes its time: nothing is written over" {
+@test "a rank that only sends waits for a slow receiver, and overwrites nothing that is not yet read" {
   local how
   for how in "null staged" "null pageable" "opencl staged" "opencl pageable" "null staged-mpi" "opencl staged-mpi"; do
     case $how in
@@ -205,7 +205,7 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
   [[ $output == *"rank 1 on host $host waits for rank 2 on host $host, halo of face i+"*"silent: rank 2"* ]] || { echo "$output"; return 1; }
 }
 
-@test "a rank that stops where the others make a communicator: exit 6, and one line that names it" {
+@test "a rank that stops while the others make a communicator ends the job with exit 6 and one line that names it" {
   local absent host
   host=$(uname -n)
   for absent in 1 0; do
@@ -245,7 +245,7 @@ short() {
   done
 }
 
-@test "a halo that is too short, in trials, soaks, ladders and other programs" {
+@test "a halo that is too short is found in trials, soaks, ladders and other programs" {
   without_sanitizers "their library has to come first"
   local nth
   for nth in 1 9 50; do short $nth 1 "$himeno" -s XS -t 5 -x staged-mpi; done
@@ -259,14 +259,14 @@ short() {
   short 9 1 "$top_builddir/comm-gpu" --parts halo -s XS -x staged-mpi
 }
 
-@test "UCX with CUDA is found if MPI sends by UCX, whatever the library reports" {
+@test "CUDA support of UCX is found if MPI sends by UCX, whatever the library reports" {
   ompi_info 2>&1 | grep -q "MCA pml: ucx" || skip "no Open MPI with UCX"
   run on 1 env OMPI_MCA_pml=ucx OMPI_MCA_pml_ucx_tls=any OMPI_MCA_pml_ucx_devices=any "$top_builddir/tests/unit/test_bench"
   expect_status 0
   [[ $output == *"OK ] ucx_with_cuda_is_found"* ]]
 }
 
-@test "a rank that fails long after another one did: both errors are reported, and the graver counts" {
+@test "if a rank fails long after another one did, both errors are reported, and the worse one is the exit code" {
   run on 3 "$top_builddir/tests/mpi/silent" fail 1
   expect_status 7
   [[ $output == *"rank 0 fails at once"* && $output == *"rank 1 fails late"* ]] || { echo "$output"; return 1; }

@@ -41,7 +41,7 @@ over() {
   [[ $output == *"3 ranks on 3 hosts"* && $output == *" rack1.same "* && $output == *"staged, because: on another host"* ]]
 }
 
-@test "a wire of limited rate: right bits, and the time shows in transfer or wait" {
+@test "over a slow wire the bits are right, and the time is in transfer or wait" {
   network rate "$NETWORK" b 20mbit || skip "the kernel cannot limit rates"
   # A rank sends 64 KB per sweep to each side, which takes 26 ms at 20 Mbit/s.
   run over 2 "$himeno" -b null -s M -n 6 -x staged -k reference --verify off --json "$json"
@@ -89,7 +89,7 @@ wires() {
   run "$top_builddir/himeno-judge" --policy "$BATS_TEST_TMPDIR/policy" "$json"
 }
 
-@test "cards against their wires: each rank's bytes leave by its card, a card 8% slow is found, and one that is not bound said" {
+@test "each rank's bytes leave by its own card, a card that is 8% slow is found, and a card that the traffic bypasses is not judged" {
   network cards "$NETWORK" 3 8mbit || skip "the kernel cannot limit rates"
   echo '{"wire_spread_max": 0.05, "wire_share_min": 0.8}' >"$BATS_TEST_TMPDIR/policy"
   local found=0
@@ -123,7 +123,7 @@ fabric() {
   run "$top_builddir/himeno-judge" --policy "$BATS_TEST_TMPDIR/policy" "$json"
 }
 
-@test "the fabric under load: a host that is slow alone is named; where all share a wire, the fabric is, and no host" {
+@test "under load a host that is slow alone is named; if all hosts share a slow wire the fabric is named, and no host" {
   echo '{"fabric_contention_max": 1.5, "fabric_spread_max": 0.25}' >"$BATS_TEST_TMPDIR/policy"
   for host in a b c; do network rate "$NETWORK" $host 40mbit || skip "the kernel cannot limit rates"; done
   network rate "$NETWORK" c 20mbit
@@ -139,7 +139,7 @@ fabric() {
   [[ $status = 5 && $output == *"FAIL:"*"the fabric: rank "* && $output != *"rank "[012]" on $NETWORK"* ]]
 }
 
-@test "a rank stopped that is alone on its host, while each measures for itself: exit 6, and its name" {
+@test "a stopped rank that is alone on its host is named with exit 6, while each rank measures for itself" {
   over 3 "$top_builddir/comm-gpu" -b cpu --parts host --samples 100 --max 64K --timeout 2 --json "$json" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
   local job=$! code=0 begin pid stopped=""
   while [ -z "$stopped" ] && kill -0 $job; do

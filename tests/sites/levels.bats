@@ -8,7 +8,7 @@ level() {
   HIMENO_SYSFS=$PWD/sys per_host=1 cluster "n[01-64]" --parallel 3 --limit $((300 * SLOWNESS)) --level "$1" --budget $((1800 * SLOWNESS)) "${@:2}"
 }
 
-@test "level 2 on 64 hosts: a slow device, a bad cable and a dead host" {
+@test "level 2 on 64 hosts finds a slow device, a bad cable and a dead host" {
   echo '{"name": "site", "device_gflops_min": 11.5, "stragglers_max": 0}' >site.json
   printf '%s\n' 'slow n17 0 1.2' 'dead n40' 'link n03 all 60' >faults
   level 2
@@ -19,7 +19,7 @@ level() {
   tail -n 1 <<<"$output" | grep -q '^  NOT ACCEPTED at level 2: 3 findings; '
 }
 
-@test "level 3 on 64 hosts: a soak before the pairs finds what shows only while others work too" {
+@test "level 3 on 64 hosts soaks before the pairs, and finds faults that show only while other hosts work too" {
   echo '{"name": "site", "device_gflops_min": 11.5, "stragglers_max": 0}' >site.json
   printf '%s\n' 'worn n07' 'slow n09 0 1.2' >faults
   level 3 --soak 0.2 --slice 0.1 --seconds 0.05 --rounds 1
