@@ -344,7 +344,7 @@ a_tree_to_mutate() {
 #!/bin/sh
 mkdir -p tests/unit && echo "BATS=$BATS" >tests/env.sh
 mkdir -p base/.deps
-printf 'check_PROGRAMS = tests/unit/test_one\nall: $(check_PROGRAMS)\ntests/unit/test_one: base/one.o tests/unit/test_one.o\n' >Makefile
+printf 'check_PROGRAMS = tests/unit/test_one\nall:\ntests/unit/test_one: base/one.o tests/unit/test_one.o\n' >Makefile
 printf '\tcc -o $@ $^ && printf "#!/bin/sh\\n./$@.bin && echo ok 1 || echo not ok 1 - one\\n" >$@.sh && mv $@ $@.bin && mv $@.sh $@ && chmod +x $@\n' >>Makefile
 printf 'base/one.o: ../tree/base/one.c\n\tcc -c -MD -MF base/.deps/one.Po -o $@ $<\ntests/unit/test_one.o: ../tree/tests/unit/test_one.c\n\tcc -c -o $@ $<\n' >>Makefile
 SH
