@@ -9,6 +9,7 @@
 #include "judge/judge.h"
 #include "suite/ranks.h"
 #include "tests/unit/capture.h"
+#include "tests/unit/run_document.h"
 
 static struct policy good(const char *text)
 {
@@ -87,34 +88,50 @@ static void what_is_no_policy_is_refused(void **state)
   refused("{\"name\": \"\"}", "name must be");
 }
 
-static void the_built_in_policies_are_policies(void **state)
-{
-  struct policy p;
-  (void)state;
-  assert_int_equal(policy_read("default", &p), STATUS_OK);
-  assert_string_equal(p.name, "default");
-  assert_true(limit(&p, "theory_share_min") == 0.75 && limit(&p, "unknown_fails") < 0);
-  assert_int_equal(policy_read("h100", &p), STATUS_OK);
-  assert_true(limit(&p, "theory_share_min") == 0.85 && limit(&p, "unknown_fails") == 1);
-  assert_true(limit(&p, "device_gflops_min") < 0); /* no limit is derived from only five devices */
-  assert_int_equal(policy_read("h200", &p), STATUS_OK);
-  assert_true(limit(&p, "device_gflops_min") > 2000 && limit(&p, "unknown_fails") == 1);
-}
+/* Limits of the policies default, h100 and h200; -1: not checked. */
+static const struct {
+  const char *key;
+  double limit[3];
+} built_in_limits[] = {
+    {"ceiling_share_min", {0.9, 0.9, 0.9}},
+    {"theory_share_min", {0.75, 0.85, 0.85}},
+    {"device_gflops_min", {-1, -1, 2400}},
+    {"device_spread_max", {0.05, 0.03, 0.03}},
+    {"device_noise_max", {0.05, 0.02, 0.02}},
+    {"exchange_us_ratio_max", {3, 3, 3}},
+    {"exchange_gbps_ratio_min", {0.5, 0.5, 0.5}},
+    {"stragglers_max", {0, 0, 0}},
+    {"episodes_max", {0, 0, 0}},
+    {"counted_max", {0, 0, 0}},
+    {"nvlink_crc_rate_max", {100, 100, 100}},
+    {"gemm_spread_max", {0.05, 0.05, 0.05}},
+    {"gemm_power_limited_spread_max", {0.15, 0.15, 0.15}},
+    {"devices_unshared", {1, 1, 1}},
+    {"ecc", {-1, 1, 1}},
+    {"ecc_uncorrected_max", {0, 0, 0}},
+    {"pcie_full", {1, 1, 1}},
+    {"throttled_max", {0, 0, 0}},
+    {"unknown_fails", {-1, 1, 1}},
+};
 
-static void each_limit_of_a_built_in_policy_names_its_origin(void **state)
+static void each_limit_of_a_built_in_policy_is_known_and_names_its_origin(void **state)
 {
   static const char *const names[] = {"default", "h100", "h200"};
+  char text[80];
   (void)state;
   for (int n = 0; n < 3; n++) {
     struct policy p;
-    int limits = 0;
     assert_int_equal(policy_read(names[n], &p), STATUS_OK);
-    for (int k = 0; k < CHECK_KINDS; k++)
-      if (p.limit[k] >= 0) {
-        limits++;
-        assert_true(p.from[k][0]);
-      }
-    assert_true(limits > 8);
+    assert_string_equal(p.name, names[n]);
+    assert_string_equal(policy_reasons_text(p.throttle_forbidden, text, sizeof text),
+                        "hardware slowdown, thermal, hardware thermal, power brake");
+    for (size_t l = 0; l < sizeof built_in_limits / sizeof *built_in_limits; l++) {
+      const int k = check_kind_find(built_in_limits[l].key);
+      assert_true(p.limit[k] == built_in_limits[l].limit[n]);
+      assert_int_equal(p.from[k][0] != 0, p.limit[k] >= 0);
+      p.limit[k] = -1;
+    }
+    for (int k = 0; k < CHECK_KINDS; k++) assert_true(p.limit[k] < 0); /* none that is not listed */
   }
 }
 
@@ -318,32 +335,83 @@ static void one_block_of_a_comparison_accuses_nobody(void **state)
   outcome_is(compared(0.5, 0, steady, 3), CHECK_FAIL, 0.99);
 }
 
+/* Text of 128 rows. */
+static char *printed(void (*print)(const void *, size_t, int, FILE *), const struct rank_row *rows)
+{
+  struct capture capture = capture_begin(stdout);
+  print(rows, sizeof *rows, 128, stdout);
+  return capture_end(&capture);
+}
+
+static int count_of(const char *text, const char *word)
+{
+  int n = 0;
+  while ((text = strstr(text, word))) n++, text++;
+  return n;
+}
+
 static void warnings_of_ranks_have_no_more_lines_than_the_table(void **state)
 {
   static struct rank_row rows[128];
-  char *text = NULL;
-  size_t bytes, lines = 0;
   (void)state;
-  for (int r = 0; r < 128; r++) rows[r] = (struct rank_row){.shared = 1, .overlap = 1};
-  FILE *out = open_memstream(&text, &bytes);
-  ranks_print_sharing(rows, sizeof *rows, 128, out);
-  fclose(out);
-  for (size_t c = 0; c < bytes; c++) lines += text[c] == '\n';
-  assert_int_equal(lines, 64 + 2); /* and two lines: the rest, and what sharing means */
+  char *clean = printed(ranks_print_sharing, rows);
+  assert_string_equal(clean, "");
+  for (int r = 0; r < 128; r++)
+    rows[r] = (struct rank_row){.shared = 1, .overlap = 1, .host_first = r - r % 2, .host_unused = 3};
+  char *text = printed(ranks_print_sharing, rows), *unused = printed(ranks_print_backend, rows);
+  assert_int_equal(count_of(text, "\n"), 64 + 2); /* and the rest, and what sharing means */
   assert_non_null(strstr(text, "  ... and 192 more warnings: see --json\n"));
+  assert_int_equal(count_of(unused, "3 on "), 8);
+  assert_non_null(strstr(unused, "; 192 on 64 hosts in all\n"));
+  free(clean);
   free(text);
+  free(unused);
+}
+
+static void findings_are_listed_up_to_a_number_and_the_rest_is_counted(void **state)
+{
+  static struct judged j = {.asked = 1, .checks = {.n = 2}};
+  json_t *run = whole_run((const double[]){1, 1, 1}, 3, 70);
+  (void)state;
+  put_rank(run, -1, "counted.corrected", json_integer(3));
+  j.run = viewed(run);
+  j.run.n_stragglers = j.run.n_slowdowns = 70;
+  for (int f = 0; f < JUDGE_FOUND_MAX; f++) j.run.stragglers[f].rank = j.run.slowdowns[f].rank = f;
+  for (int c = 0; c < 2; c++)
+    j.checks.check[c] = (struct check){
+        .name = "a", .title = "a", .unit = "", .value = 2, .outcome = CHECK_FAIL, .from = c ? "May" : ""};
+  struct capture capture = capture_begin(stdout);
+  judged_text(&j, stdout);
+  char *text = capture_end(&capture);
+  static const struct {
+    const char *line, *rest;
+    int n;
+  } lists[] = {{"  STRAGGLER ", "  ... and 6 more stragglers\n", 64},
+               {"  SLOW ONCE ", "  ... and slow 60 times more: see --json\n", 10},
+               {"  ERRORS ", "  ... and 6 more ranks: --json has them all\n", 64},
+               {"limit from: ", "      limit from: May\n", 1}};
+  for (int l = 0; l < 4; l++) {
+    assert_int_equal(count_of(text, lists[l].line), lists[l].n);
+    assert_int_equal(count_of(text, lists[l].rest), 1);
+  }
+  assert_int_equal(judged_json(&j, run), STATUS_OK);
+  assert_int_equal(json_array_size(json_object_get(run, "stragglers")), 64);
+  assert_int_equal(json_array_size(json_object_get(run, "episodes")), 64);
+  free(text);
+  judge_run_free(&j.run);
+  json_decref(run);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(warnings_of_ranks_have_no_more_lines_than_the_table),
+      cmocka_unit_test(findings_are_listed_up_to_a_number_and_the_rest_is_counted),
       cmocka_unit_test(only_what_is_named_is_checked),
       cmocka_unit_test(what_is_false_is_not_checked),
       cmocka_unit_test(throttle_reasons_are_named),
       cmocka_unit_test(what_is_no_policy_is_refused),
-      cmocka_unit_test(the_built_in_policies_are_policies),
-      cmocka_unit_test(each_limit_of_a_built_in_policy_names_its_origin),
+      cmocka_unit_test(each_limit_of_a_built_in_policy_is_known_and_names_its_origin),
       cmocka_unit_test(a_policy_may_name_the_origin_of_a_limit),
       cmocka_unit_test(a_missing_file_is_of_the_environment),
       cmocka_unit_test(what_is_not_verified_passes_only_by_name),

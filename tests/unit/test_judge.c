@@ -417,6 +417,9 @@ static void of_a_slow_collective_pairs_and_cards_name_the_culprit(void **state)
   put(run, "cards",
       json_pack("[{si}, {ss, ss, si}]", "errors_meanwhile", 0, "card", "mlx5_1/1", "host", "n1",
                 "errors_meanwhile", 7));
+  const int of_3[] = {4, 5, 10, 11, 14, 15, 18, 19}; /* pairs that were not measured */
+  for (int p = 0; p < 8; p++)
+    json_object_del(json_array_get(json_object_get(run, "pairs"), (size_t)of_3[p]), "points");
   struct check check = checked(run, policy);
   assert_true(check.outcome == CHECK_FAIL && check.value == 120 && check.rank == 2);
   assert_non_null(strstr(check.why, "ncclAllReduce; slowest pair: ranks 0 and 2 by p2p, 60 GB/s, 30% of the "

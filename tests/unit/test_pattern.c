@@ -45,6 +45,10 @@ static int second_i(struct at a)
 {
   return a.i % 2 == 0;
 }
+static int third_i(struct at a)
+{
+  return a.i % 3 == 0 && a.i < 30;
+}
 static int tenth_j(struct at a)
 {
   return a.j % 10 == 5;
@@ -110,6 +114,7 @@ static const struct {
     {both_k, "all points at both edges of k (k = 3 and 52)"},
     {fourth_k, "all points at every fourth k, from k = 5"},
     {second_i, "all points at every second i, from i = 2"},
+    {third_i, "all points at every third i, from i = 3 to 27"},
     {tenth_j, "all points at every 10th j, from j = 5"},
     {strides, "all points at every third j, from j = 3, at every seventh k, from k = 6"},
     {pairs_k, "all points at 2 of every 8 k, from k = 6"},
