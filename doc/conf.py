@@ -24,7 +24,7 @@ ANCHOR = re.compile(r"<a id=\"([^\"]+)\"></a>\n?")
 CODE = re.compile(r"(^```.*?^```|^    [^\n]*|`[^`\n]*`)", re.M | re.S)
 
 
-# Pages to list in the table of contents of an index, in addition to those that it links to.
+# For each index: pages that its table of contents lists in addition to the pages that it links to.
 GENERATED = {"reference/index": ["options", "fields-*"], "results/README": ["*/README"]}
 
 

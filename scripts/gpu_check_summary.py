@@ -22,8 +22,8 @@ CEILING_TARGET = {"XL": 0.99, "L": 0.99, "M": 0.97}
 COPY_TARGET = 0.99
 BEST_COPY_TARGET = 0.97
 OPENCL_TARGET = 0.97
-# Targets relative to the ceiling: of the best kernel with several sweeps per pass, by backend and
-# size; of the kernel with two.
+# Targets relative to the ceiling, of the best kernel with several sweeps per pass by backend and
+# size, and (TWO_SWEEPS_TARGET) of the kernel with two sweeps per pass.
 TEMPORAL_TARGETS = {
     "cuda-XL": 2.5,
     "cuda-L": 2.3,

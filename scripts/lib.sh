@@ -18,8 +18,8 @@ die() {
 # version: prints the suite's version, from the file that scripts/shared/options.py reads.
 version() { printf '%s %s\n' "$(basename "$0")" "$(sed -n 's/^version: *//p' CITATION.cff)"; }
 
-# common_option OPTION: handles an option that quickstart and test share, and collects those of configure. usage() is the
-# script's.
+# common_option OPTION: handles an option that quickstart and test share, and collects those of configure. Calls usage(), which
+# the script defines.
 with_install=1
 for_configure=()
 common_option() {

@@ -9,8 +9,8 @@ judge=$top_builddir/himeno-judge
 . "$top_srcdir/tests/replayed"
 export HIMENO_QUIET=1 # on a busy machine runs take so long that they print their progress
 
-# Choose python3 once per file, because every test loads this file: without a script on PATH that stands for it, and if possible
-# one with jsonschema (the first on PATH may lack it).
+# Choose python3 once per file, because every test loads this file. Avoid a wrapper script on PATH, and prefer an interpreter with
+# jsonschema, which the first on PATH may lack.
 if [ -z "${PYTHON_OF_TESTS-}" ]; then
   PATH=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'):$PATH
   for PYTHON_OF_TESTS in python3 /usr/bin/python3; do
@@ -55,7 +55,7 @@ run() {
   done
 }
 
-# started COMMAND...: runs it in the background; its output is in out and said. ended: waits for it and judges its document.
+# started COMMAND...: runs it in the background, with output in the files out and said. ended: waits and judges its document.
 started() {
   replay_begin "$@"
   "$@" >out 2>said 3>&- &
@@ -104,11 +104,11 @@ while os.getppid() == int(sys.argv[2]):
   stalled_before=$(stalled)
 }
 stalled() {
-  sleep 0.1 # for the end of a present stall
+  sleep 0.1 # wait for the end of a stall that has begun
   echo $((10#$(cat "$BATS_TEST_TMPDIR/stalled") - stalled_before))
 }
 
-# within ELAPSED LIMIT: LIMIT is for an idle machine. If the load has grown, its slowness is measured again.
+# within ELAPSED LIMIT: compares seconds with a limit for an idle machine. If the load has grown, its slowness is measured again.
 within() { [ "$1" -le $(($2 * SLOWNESS)) ] || [ "$1" -le $(($2 * $(slowness))) ]; }
 
 # on RANKS PROGRAM [ARGUMENT]...: runs the program on RANKS ranks.
@@ -119,7 +119,7 @@ on() {
   "$MPIRUN" -np "$ranks" "$@"
 }
 
-# refute COMMAND...: it must fail. A plain "! COMMAND" only ends a test if it is the last command.
+# refute COMMAND...: COMMAND must fail. A plain "! COMMAND" ends a test only as its last command.
 refute() { ! "$@" || { echo "must fail, and did not: $*"; return 1; }; }
 
 # expect_status CODE: the last `run` must have ended with CODE; otherwise prints its output.
@@ -129,7 +129,7 @@ expect_status() {
   return 1
 }
 
-# one_error PATTERN [PROGRAM]: the last `run --separate-stderr` printed only one error, or only one line of PROGRAM, that matches.
+# one_error PATTERN [PROGRAM]: the last `run --separate-stderr` printed one error, or one line of PROGRAM, with PATTERN.
 one_error() {
   local lines
   lines=$(if [ $# -gt 1 ]; then grep -E "^$2"; else grep -E '^([a-z]+-gpu|accept|scaling):' | grep -v ': warning: '; fi <<<"$stderr")

@@ -6,7 +6,7 @@ import statistics
 
 SIGMAS = 5  # a value this many standard deviations from the median is an outlier
 MEDIAN_MIN = 4  # minimum number of pairs for a meaningful median
-BLOCKS_MIN = 3  # blocks from which noise is known
+BLOCKS_MIN = 3  # minimum number of blocks from which noise can be computed
 NORMAL_MAD = 1.4826
 
 

@@ -120,8 +120,8 @@ def unjudged(run, pair, step):
 
 
 def path_found(run, pair):
-    """Return text about the transport of two hosts, its rate and idle network cards, by
-    comm-gpu."""
+    """Return text about the transport of two hosts, its rate and idle network cards, which comm-gpu
+    measures."""
     if not run.has("comm-gpu"):
         return ""
     options = [
@@ -198,8 +198,8 @@ def accuse(run, slow, limit, usual, met):
 
 
 def broken(run, done, pairs_):
-    """Report pairs whose step failed: the host if it is in two or more of them, otherwise the
-    path. If all of several pairs failed, the finding points to transport and network."""
+    """Report pairs whose step failed. A host in two or more of them is blamed, otherwise the path
+    of each pair. If all of several pairs failed, the finding points to transport and network."""
     failed = {
         pair: done[pair_name(pair, "pair")] for pair in pairs_ if pair_name(pair, "pair") in done
     }

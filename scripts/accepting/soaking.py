@@ -58,8 +58,8 @@ def kernels_of(document):
 
 
 def noticed(step, document):
-    """Yield one line per transient slowdown, and per rank with errors, in a slice. In a run of
-    hours they have no limit, so no host is drained for them."""
+    """Yield one line per transient slowdown, and per rank with errors, in a slice. No host is
+    drained for them, because there is no limit for them in a run of hours."""
     ranks = (document or {}).get("ranks", [])
     for one in (document or {}).get("episodes", []):
         yield (

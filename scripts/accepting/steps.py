@@ -516,7 +516,7 @@ def titles(run):
 
 
 def failed_checks(document):
-    """Return the names of the failed checks; none if the result is wrong, a finding by itself."""
+    """Return the names of failed checks, or [] for a wrong result, which is a finding by itself."""
     if is_wrong(document):
         return []
     return [check["check"] for check in checks_of(document) if check["outcome"] == "fail"]

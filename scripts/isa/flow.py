@@ -8,7 +8,7 @@ import re
 CLASSES = ("arithmetic", "address", "load", "store", "scalar", "control", "wait", "move")
 # Assumed number of iterations of a loop each time it is entered.
 TRIPS = 10
-# Weight of a matrix instruction relative to other instructions: of a warpgroup, of a warp.
+# Weight of a matrix instruction relative to others: first of a warpgroup, then of a warp.
 PRODUCTS = (
     (re.compile(r"[HIQ]GMMA|wgmma\.mma"), 100),
     (re.compile(r"[HIDQ]MMA|mma\.sync|wmma\.mma"), 8),

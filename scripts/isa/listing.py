@@ -19,7 +19,7 @@ class Instruction:
     unit: str = ""  # "scalar", "wait", "branch", "move"
     target: str = ""  # label of a branch
     conditional: bool = False
-    ends: bool = False  # only the target can follow
+    ends: bool = False  # True if only the branch's target can follow
 
     @property
     def floating(self):
@@ -204,7 +204,7 @@ def sass_instruction(guard, op, rest):
 
 
 def sass_reads(op, operands):
-    """Return the registers read: both of a double and of the addend of .WIDE, else the first."""
+    """Return the registers read. Doubles and the addend of .WIDE are listed with both registers."""
     reads = [name for operand in operands for name in sass_registers(operand)]
     if ".WIDE" in op and operands and re.fullmatch(r"-?R\d+", operands[-1]):
         reads.append(following(reads[-1], 1))

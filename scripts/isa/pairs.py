@@ -24,7 +24,7 @@ def vector(counted):
 
 
 def measured(counted, pair, isa):
-    """Return instructions per stored word; the scalar unit's pairs count only vector ones."""
+    """Return instructions per stored word; only vector ones for the pairs about scalar work."""
     words = counted["words"] or 1
     if isa == "gcn" and pair in ("scalar", "byte"):
         return vector(counted) / words

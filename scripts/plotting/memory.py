@@ -7,7 +7,7 @@ import documents
 
 PLAIN = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 PREFIXES = ("", "Ki", "Mi", "Gi", "Ti")
-# Minimum distance of labels: of kernels (LABEL_SPACE) in pixels, of peaks as a factor.
+# Minimum distance of labels: LABEL_SPACE in pixels for kernels, PEAK_SPACE as a factor for peaks.
 LABEL_SPACE = 16
 PEAK_SPACE = 1.4
 
@@ -24,7 +24,7 @@ def bytes_text(value):
 
 
 def copies(document):
-    """Return the copies measured at every size: cyclic, with the first threads and blocks."""
+    """Return the cyclic copies with the first numbers of threads and blocks, for all sizes."""
     section = document["copies"]
     points, first = section["points"], section["points"][0]
     same = [

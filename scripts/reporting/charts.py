@@ -66,8 +66,8 @@ def inline(figure, prefix, label):
 
 
 def panels(draw_into, prefix, labels):
-    """Return one SVG for each panel that `draw_into` draws. What follows the colon in a label is
-    the title. Empty panels are left out."""
+    """Return one SVG for each panel that `draw_into` draws. The part of a label after the colon is
+    its title. Empty panels are left out."""
     made = [pyplot.subplots(figsize=PANEL) for _ in labels]
     draw_into(*(axes for _, axes in made))
     for (figure, axes), label in zip(made, labels):

@@ -484,7 +484,7 @@ def commands(study):
                 first = file.readline().strip()
         except OSError:
             continue
-        if first.startswith("$ "):  # a document is renamed when it is complete
+        if first.startswith("$ "):  # the log has the draft's name, and a complete document another
             found.append(
                 first[2:].replace(
                     f"runs/.{point['name']}.draft",

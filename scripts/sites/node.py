@@ -199,7 +199,7 @@ class State:
 
 
 def verdict(state, reported):
-    """The fault that the last active check found, unless it was reported."""
+    """Return the fault that the last active check found, unless it was reported."""
     active = state.read("active.json")
     if active.get("outcome") != "fault" or active.get("time") == reported.get("active"):
         return [], {}
@@ -234,7 +234,7 @@ def kernel_log():
 
 
 def xids(state, reported):
-    """Xids after which the GPU needs a reset or a repair, the newest first, without reported
+    """Return Xids after which the GPU needs a reset or a repair, newest first, without reported
     ones."""
     boot = inventory.line("/proc/sys/kernel/random/boot_id")
     after, found = reported.get("message", -1) if reported.get("boot") == boot else -1, {}
@@ -257,7 +257,7 @@ def expected(state, node):
 
 
 def equipment(state, node, found):
-    """Devices, links and memory that differ from the site's inventory."""
+    """Return devices, links and memory that differ from the site's inventory."""
     texts, uptime = [], float(inventory.line("/proc/uptime").split()[0])
     for title, text in inventory.differences(expected(state, node), found):
         if inventory.is_software(title):
@@ -305,7 +305,7 @@ def reasons():
 
 
 def too_many():
-    """Return "13 of 64" if these checks drained so many nodes that they may be wrong themselves."""
+    """Return text like "13 of 64" if these checks drained suspiciously many nodes, else ""."""
     # All nodes may check at the same time. After a random delay, later nodes see that others are
     # drained.
     time.sleep(random.uniform(0, min(STAGGER_MAX, STAGGER * len(reasons()))))
@@ -338,7 +338,7 @@ def health(state, node):
 
 
 def around_a_job(state, node):
-    """Return FAULT if the node has a fault other than those that `health` did not act on."""
+    """Return FAULT if the node has a fault, unless `health` found it and did not drain the node."""
     texts, _ = faults(state, node)
     held = state.read("reported.json").get("held", ())
     for text in texts:

@@ -81,7 +81,7 @@ def exchanges(folder, study, backend, ranks):
 
 
 def entry(ranks, name, row, compute, communicate):
-    """Return a row of the table. The figure has one panel per number of ranks."""
+    """Return a row of the table. Its size has the number of ranks, which selects the panel."""
     points = (row["imax"] - 2) * (row["jmax"] - 2) * (row["kmax"] - 2)
     return {
         "size": f"{row['size']} on {ranks}{' CPU ranks' if row['backend'] == 'cpu' else ' GPUs'}",

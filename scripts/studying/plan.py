@@ -122,7 +122,7 @@ def suffice(options):
     first = min(
         (NAMED_SIZES.index(size) for size in options["sizes"] if size in NAMED_SIZES), default=0
     )
-    # A named size has an eighth of the next one's points, like a rank of eight times as many ranks.
+    # A named size has as many points as one of eight ranks has of the next size.
     steps = 2 if len(options["sizes"]) < 3 else int(wanted > max(options["ranks"]))
     smaller = [] if products else list(NAMED_SIZES[max(0, first - steps) : first])
     if smaller:

@@ -279,7 +279,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
     grep '^  ERRORS  *rank 1 on ' <<<"$output" | grep -qF ": ${fault#*=}, since the run began"
     grep -A1 '^    hardware errors counted.* FAIL' <<<"$output" | grep -qF " ${fault#*=}; rank 1 on "
   done
-  # While the run goes on, a port counts symbol errors, or an Ethernet card discards.
+  # Meanwhile a port counts symbol errors, or an Ethernet card counts discarded packets.
   "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
   for fault in class/infiniband/mlx5_0/ports/1/counters/symbol_error class/net/eno1/statistics/tx_dropped; do
     rm -f r.json

@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 programs=(himeno-gpu gemm-gpu comm-gpu mem-gpu)
 
-# bus FOLDER ADDRESS:CLASS:VENDOR[:WINDOW]...: makes a sysfs with PCI devices; WINDOW: last address of a memory window.
+# bus FOLDER ADDRESS:CLASS:VENDOR[:WINDOW]...: makes a sysfs with PCI devices. WINDOW is the last address of a memory window.
 bus() {
   local root=$1 device address class vendor window at
   shift

@@ -113,7 +113,7 @@ damaged() {
     "[('MPI_Allreduce', 3, 4.0), ('MPI_Alltoall', 3, 2.0)]" ]
 }
 
-# expect_error CODE PATTERN ARGUMENT...: two ranks end with CODE and one line that matches.
+# expect_error CODE PATTERN ARGUMENT...: two ranks end with CODE and a line that matches PATTERN.
 expect_error() {
   local code=$1 pattern=$2
   shift 2

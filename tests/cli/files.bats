@@ -29,7 +29,7 @@ alone() {
   echo "$b/gpu/qpu/qpu-as -i count.qasm -o"
 }
 
-# refused STATUS PATTERN COMMAND...: ends with STATUS and one line that matches; the folder out stays unchanged.
+# refused STATUS PATTERN COMMAND...: ends with STATUS and a line with PATTERN; out stays unchanged.
 refused() {
   local code=$1 pattern=$2 before
   shift 2

@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 
 check=$top_srcdir/scripts/gpu-check
 
-# expect_error PATTERN ARGUMENT...: exit code 2 or 3, and one line that matches PATTERN.
+# expect_error PATTERN ARGUMENT...: gpu-check must end with 2 or 3 and a line with PATTERN.
 expect_error() {
   local pattern=$1
   shift

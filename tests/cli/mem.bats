@@ -163,7 +163,7 @@ damaged() {
   damaged 9 'multiply-adds for each 16 bytes: the sum is' --roofline --sizes 1M
 }
 
-# expect_error CODE PATTERN ARGUMENT...: ends with CODE, one line on standard error that matches, and no other output.
+# expect_error CODE PATTERN ARGUMENT...: must end with CODE and print one error with PATTERN, and nothing else.
 expect_error() {
   local code=$1 pattern=$2
   shift 2

@@ -38,7 +38,7 @@ for_figures() { without_sanitizers "figures are the same without sanitizers"; }
 
 follows_schema() { has_jsonschema && follows predict "$1"; }
 
-# expect_error CODE PATTERN ARGUMENT...: himeno-predict ends with CODE and a line that matches.
+# expect_error CODE PATTERN ARGUMENT...: himeno-predict ends with CODE and a line with PATTERN.
 expect_error() {
   local code=$1 pattern=$2
   shift 2

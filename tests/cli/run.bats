@@ -107,8 +107,8 @@ PY
   expect_status 0
   [ "$(json "$document" '0.0196 < d["result"]["memory"]["share"] <= 0.02 and abs(d["result"]["memory"]["bytes"] - d["result"]["memory"]["share"] * 2 ** 34) < 1e3')" = True ]
   grep -qE 'memory     32[0-9]\.[0-9] MiB of 16\.0 GiB on each device, 2\.0%, the sweeps read all of it' <<<"$output"
-  # Free memory cannot always be allocated: the fifteenth allocation fails, which is the first of
-  # the second attempt.
+  # Free memory cannot always be allocated. Call 4 is an allocation of the first attempt; after its
+  # failure a smaller grid is tried.
   HIMENO_NULL_FAIL=4 run --separate-stderr on 1 "$himeno" -b null --fill 2 -n 1 --verify off --json "$document"
   expect_status 0
   [ "$(json "$document" '0.019 < d["result"]["memory"]["share"] <= 0.0198')" = True ]
@@ -122,7 +122,7 @@ PY
   done
   HIMENO_NULL_DEVICES=2 on 2 "$himeno" -b null --fill 1 -n 1 --verify off --json "$document" >/dev/null
   [ "$(json "$document" 'd["config"]["kmax"]')" = 288 ]
-  ulimit -v 8000000 # should the memory be allocated after all
+  ulimit -v 8000000 # in case the memory is allocated after all
   run "$himeno" -b null -s 512x512x1152 --block 10000000 # such a long block fits only if the sums of gosa count once
   expect_status 3
   [[ $output == *"needs 15.8 GiB per rank, but only 15.5 GiB can be used: 16.0 GiB of 16.0 GiB free on device"* ]]

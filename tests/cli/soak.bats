@@ -190,7 +190,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   wait $! || true
   [ "$(value 'len(log) > 5')" = True ]
   [ "$(value 'r["partial"], r["result"]["verdict"]')" = "(True, 'incomplete')" ]
-  # At a signal too, phases are means over a sweep.
+  # Phases are means over a sweep, even if a signal ended the soak.
   [ "$(value 'r["phases"]["interior"]["max"] < 2 * r["result"]["seconds"] / r["config"]["sweeps"]')" = True ]
   follows_schema
 }

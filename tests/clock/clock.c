@@ -73,7 +73,7 @@ int64_t clock_now(void)
   return now;
 }
 
-/* The word `stop` is the time in ns at which the program gets SIGTERM, as by an impatient user. */
+/* The word `stop` is the time in ns at which the program gets SIGTERM. */
 void clock_spend(double nanoseconds)
 {
   const double stop = clock_word("stop", 0);

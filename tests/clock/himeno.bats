@@ -410,7 +410,7 @@ FIGURES
   clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --data dense -n 10 --verify full
   report_has "PASS: all results match the checksum that the CPUs computed"
   CLOCK_MACHINE="sweep=200000" clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --official
-  report_has "PASS: the rehearsal has" # of three sweeps, however long they take
+  report_has "PASS: the rehearsal has" # the rehearsal has three sweeps, however long they take
   HIMENO_FLIP="p 5,6,7 22 2" run on 1 "$top_builddir/tests/clock/himeno-gpu" -b null -k reference -s 24x24x40 --data dense -n 10
   expect_status 4
   [[ $output == *"check block: "*" after 4 sweeps, must be "*"(reference value)"* ]]

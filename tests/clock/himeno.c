@@ -19,7 +19,7 @@ struct himeno_kernel_set __wrap_himeno_kernels_cpu;
 static double floats;     /* of an array */
 static double swept;      /* nanoseconds in sweeps */
 static int filled;        /* with which data */
-static int blocks, begun; /* fields filled; begun: 1 after a ceiling pass, 2 after a sweep */
+static int blocks, begun; /* fills so far; begun: 1 after a ceiling pass, 2 after a sweep */
 
 static status_t open(struct gpu_device *device, const struct himeno_fields *fields,
                      const struct himeno_kernel *kernel, struct himeno_exec **exec)

@@ -35,7 +35,7 @@ fails_well() {
   [ "$n" -gt 200 ]
 }
 
-# two_ranks TRANSPORT CALL...: if such a call fails on rank 1, the job ends with 3 or 7 and its name. The last CALL is after a
+# two_ranks TRANSPORT CALL...: if a CALL fails on rank 1, the job must end with 3 or 7 and name the rank. The last CALL is after a
 # run's end.
 two_ranks() {
   local n transport=$1

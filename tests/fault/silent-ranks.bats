@@ -64,8 +64,8 @@ signal_sent() {
 now() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }
 stamp() { local line; while read -r line; do echo "$(now) $line"; done; }
 
-# one_message PATTERN DEADLINE: exit code 6 and one line that matches, within two seconds after the deadline; no rank is left
-# three seconds later. The limits are for an idle machine, without time in which the processors stood still.
+# one_message PATTERN DEADLINE: the job ended with 6 and a line with PATTERN within two seconds after the deadline; three seconds
+# later no rank is left. The limits are for an idle machine, without time in which the processors stood still.
 one_message() {
   echo "exit code $code, the line after $spoken ms, gone after $gone ms, stalled for $stall ms"
   echo "$text"

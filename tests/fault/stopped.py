@@ -149,7 +149,7 @@ def fault(program, run, victim):
 
 
 def chosen(places, victim):
-    """Return numbers of places that are spread over the run, and differ between ranks."""
+    """Return the places to stop at, spread over the run and different for each rank."""
     wanted = os.environ.get("STOPPED_PLACES", "8")
     if wanted == "all" or int(wanted) >= places:
         return range(1, places + 1)
@@ -187,7 +187,7 @@ def main():
                     name = (
                         f"{program} {' '.join(options)}: rank {victim} at place {place} of {places}"
                     )
-                    if not run.noted():  # this time the rank took another path
+                    if not run.noted():  # the rank reached other places than before
                         print(f"ok {cases} {name} # SKIP it never came there", flush=True)
                         continue
                     wrong = fault(program, run, victim)

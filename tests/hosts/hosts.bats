@@ -171,7 +171,7 @@ fabric() {
     ! grep -qE '"blocks": [1-9]' "$BATS_TEST_TMPDIR/run.json" 2>/dev/null || break
     sleep 0.2
   done
-  # So that the cut is in a sweep, not between two blocks.
+  # Wait, so that the network is cut in a sweep, not between two blocks.
   sleep 0.5
   network cut "$NETWORK" c
   stalls_watched

@@ -50,7 +50,7 @@ static const struct gemm_kernel *kernel_draw(void)
   return kernel;
 }
 
-/* Returns 1 if all ranks have a part of each panel: a rank without one reads less than it gets. */
+/* Returns 1 if all ranks have a part of each panel. A rank without one gets more than it reads. */
 static int all_hold(const struct gemm_config *config)
 {
   const struct gemm_problem whole = {.m = config->size[0], .n = config->size[1], .k = config->size[2]};

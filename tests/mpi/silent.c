@@ -80,7 +80,7 @@ static int split_without(const char *how, int rank)
   return 0;
 }
 
-/* Returns a communicator of the last two ranks, with *rank in it. Other ranks stay here. */
+/* Returns a communicator of the last two ranks, with *rank in it; never returns on others. */
 static MPI_Comm pair_make(int *rank)
 {
   int all;

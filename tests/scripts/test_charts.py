@@ -60,7 +60,7 @@ class Charts(helper.Case):
 
 class Report(Charts):
     def test_study(self):
-        """points, joins, ideal lines, titles, bars and the headline are at their study's times"""
+        """points, lines, titles, bars and the headline agree with the study's times"""
         os.mkdir("runs")
         self.times = studied(pathlib.Path("runs"))
         self.run_or_skip(helper.SCRIPTS / "report", ".", "-o", "a.html", "--picture", "a.svg")
@@ -153,7 +153,8 @@ class Report(Charts):
                 self.near(top, 1e6 * self.times[mode, transport, size, ranks], (size, ranks))
 
     def check_headline(self):
-        """It must have the highest speed, the largest size's efficiencies and the lowest one."""
+        """The headline must have the highest speed, and the largest size's and lowest
+        efficiencies."""
         speed = f"{max(1 / one for one in self.times.values()):,.0f}".replace(",", " ")
         strong, weak, lowest = (100 / 1.3 / by for by in (1, 1.2, 2.4))
         for words in (

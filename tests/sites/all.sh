@@ -1,4 +1,4 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# All rows of the table of sites.
+# Runs all rows of the table of sites.
 exec python3 "$(dirname "$0")/sites.py" --all

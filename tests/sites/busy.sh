@@ -1,4 +1,4 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# BUSY_RUNS clean runs on a busy host.
+# Makes BUSY_RUNS clean runs on a busy host.
 exec python3 "$(dirname "$0")/busy.py" "${BUSY_RUNS:-35}"

@@ -1,4 +1,4 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The most important rows of the table of sites.
+# Runs the most important rows of the table of sites.
 exec python3 "$(dirname "$0")/sites.py"

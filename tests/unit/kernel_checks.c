@@ -120,7 +120,7 @@ static void assert_swept_over(struct rig *rig, enum himeno_data data, const stru
   rig_assert_close(rig, rig_gosa_of(rig, slot), gosa);
 }
 
-/** Asserts the same if p[1] was poison before. */
+/** Asserts what assert_swept_over() does if p[1] was poison before. */
 static void assert_swept(struct rig *rig, enum himeno_data data, const struct box *box, int slot)
 {
   assert_swept_over(rig, data, box, slot, NULL);
@@ -208,7 +208,7 @@ static void check_ends(void **state)
   rig_close(&rig);
 }
 
-/** The pieces into which the solver cuts a sweep must give the whole's bits and gosa. */
+/** The pieces into which the solver cuts a sweep must have the bits and gosa of a whole sweep. */
 static void check_pieces(void **state)
 {
   static const struct box pieces[] = {

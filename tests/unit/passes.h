@@ -8,7 +8,7 @@
  * checks the field after each pass, and the gosa of every sweep. */
 void check_passes(void **state);
 
-/** \brief Checks the same for calls of several single sweeps; skipped without such calls. */
+/** \brief Checks calls of several single sweeps like check_passes(); skipped without such calls. */
 void check_at_once(void **state);
 
 /** \brief A pass cut into boxes must give the same field and gosa as a whole one. */

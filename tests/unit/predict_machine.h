@@ -29,7 +29,7 @@ static inline double normal(void)
 }
 
 struct machine {
-  double cache_points, cache_gain; /* up to so many points, each costs less, by this */
+  double cache_points, cache_gain; /* up to cache_points points, each costs less by cache_gain */
   double noise;
   int overlap, at_once; /* at_once: one launch for all messages and slabs */
   /* share of the time per byte that depends on the bytes of the whole host */

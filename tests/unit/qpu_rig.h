@@ -17,8 +17,8 @@ struct qpu_rig {
   uint32_t *uniforms, *in, *out; /**< RIG_WORDS words each; uniforms begin with in_at, out_at */
 };
 
-/** \brief Opens an emulator with the program \a text. \a config NULL: the defaults, with one QPU.
- * With \a unchecked, the assembler accepts hazards. */
+/** \brief Opens an emulator with the program \a text. If \a config is NULL, it has the defaults and
+ * one QPU. With \a unchecked, the assembler accepts hazards. */
 static inline struct qpu_rig rig_open_checked(const struct qpu_emu_config *config, const char *text,
                                               int unchecked)
 {

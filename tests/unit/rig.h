@@ -33,8 +33,8 @@ void rig_close(struct rig *rig);
 /** \brief Closes the device that the rigs shared. Call it after the last rig. */
 void rig_end(void);
 
-/** \brief Runs a pass from p[source]. rig_sweep: one sweep, or the kernel's number; rig_pass: \a
- * sweeps. */
+/** \brief Runs a pass from p[source]. rig_sweep() makes one sweep, or as many as the kernel makes
+ * per pass; rig_pass() makes \a sweeps. */
 void rig_sweep(struct rig *rig, const struct box *box, int source, int slot);
 void rig_pass(struct rig *rig, const struct box *box, int sweeps, int source, int slot);
 

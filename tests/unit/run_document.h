@@ -40,8 +40,8 @@ static UNUSED void put_rank(json_t *document, int rank, const char *path, json_t
   json_decref(value);
 }
 
-/** \brief Returns a run of 3.6 GFLOPS. Its devices have 1, the first 1.02 and the last 0.95, of a
- * ceiling of 1. Blocks took \a samples; in the series they are equal. */
+/** \brief Returns a run of 3.6 GFLOPS. The first rank has 1.02 GFLOPS and share of the ceiling, the
+ * last 0.95, others 1. Blocks took \a samples; in the series they are equal. */
 static UNUSED json_t *whole_run(const double *samples, int n, int ranks)
 {
   json_t *document = json_pack("{ss, s{}, s{ss, sf, s[]}, s[], s[]}", "program", "himeno-gpu", "config",
@@ -107,7 +107,8 @@ static UNUSED struct judge_run viewed(const json_t *document)
   return run;
 }
 
-/** \brief Applies a policy's checks, sets *all to them unless NULL, and returns the last one. */
+/** \brief Applies a policy's checks, stores them in *all unless it is NULL; returns the last
+ * one. */
 static UNUSED struct check run_checked(struct judge_run *run, const char *policy, struct checks *all)
 {
   static struct policy read;

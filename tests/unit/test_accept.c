@@ -329,7 +329,7 @@ static void one_block_of_a_comparison_accuses_nobody(void **state)
   (void)state;
   outcome_is(compared(0.5, 0, interrupted, 12), CHECK_PASS, 0.99); /* mean: twice the median */
   outcome_is(compared(0.5, 0, interrupted + 8, 4), CHECK_NOISY, 0);
-  const struct reference then = {.gflops = 0.5, .tail = 1}; /* its tail slowed that run, too */
+  const struct reference then = {.gflops = 0.5, .tail = 1}; /* that run had a slow tail, too */
   assert_true(fabs(compared_with(&then, steady, 5).value - 1) < 1e-9);
   outcome_is(compared(0.5, 0, steady, 2), CHECK_UNKNOWN, 0.99);
   outcome_is(compared(0.5, 0, steady, 3), CHECK_FAIL, 0.99);

@@ -273,7 +273,7 @@ static void pairs_of_another_kind_are_no_measure(void **state)
   put(run, "paths.7.used", json_string("p2p"));
   put(run, "paths.8.used", json_string("p2p"));
   for (int r = 4; r < 8; r++) put_rank(run, r, "host_first", json_integer(4));
-  for (int m = 0; m < 2; m++) { /* also the path between 0 and 7, which crosses hosts, too */
+  for (int m = 0; m < 2; m++) { /* the path between 0 and 7, which also crosses hosts, is as slow */
     put(run, m ? "paths.0.latency" : "paths.15.latency", json_real(5e-5));
     put(run, m ? "paths.0.gbps" : "paths.15.gbps", json_real(1));
   }

@@ -212,7 +212,7 @@ static void open_with(struct doc *d, const char *name, const char *about, const 
   doc_flag(d, field, 0, "", 1);
 }
 
-/* Objects in objects; one equals an object outside, others have a name that is taken. */
+/* Writes nested objects. One equals an object outside, others have a name that is taken. */
 static void repeated(struct doc *d, const struct state *s)
 {
   static const char *const names[] = {"low", "high", "top", "x", "y"};

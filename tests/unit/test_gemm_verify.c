@@ -174,7 +174,7 @@ static void errors_of_one_sign_are_found_by_the_norm(void **state)
   product_free(&x);
 }
 
-/* It is too large to compare in full; the wrong block may miss the sampled rows and columns. */
+/* A large product is not compared in full; samples may miss the wrong block. */
 static void random_vectors_find_a_wrong_block_of_a_large_product(void **state)
 {
   struct product x = product_make(5800, 5800, 2, GEMM_RANDOM, 0);

@@ -247,7 +247,7 @@ static void the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement(void
     assert_int_equal(verdict_of(document, tolerant), STATUS_OK);
   }
   put(document, "result.verified", json_string("known"));
-  /* Its program judged it as slow, which a policy with other limits does not change. */
+  /* gemm-gpu itself found the run slow, and a policy with other limits does not change that. */
   json_object_set_new(document, "program", json_string("gemm-gpu"));
   put(document, "result.verdict", json_string("slow"));
   assert_int_equal(verdict_of(document, pass), STATUS_SLOW);

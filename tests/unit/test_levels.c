@@ -21,7 +21,7 @@ struct machine {
   struct {
     uint64_t bytes;
     double ns;
-  } caches[4]; /* from the first to the entry of 0 bytes, the memory */
+  } caches[4]; /* ends with the memory, an entry of 0 bytes */
   uint64_t reach;
   double miss; /* extra time of a miss in a TLB that replaces entries at random */
   int tlb_in_use_order;

@@ -374,7 +374,7 @@ static void a_list_is_read_word_by_word(void **state)
   rest = value_next(rest, ',', word, sizeof word);
   assert_string_equal(word, "");
   rest = value_next(rest, ',', word, sizeof word);
-  assert_string_equal(word, ""); /* not the part of it that fits */
+  assert_string_equal(word, ""); /* empty, because a word that is too long is not truncated */
   assert_null(value_next(rest, ',', word, sizeof word));
   assert_string_equal(word, "2");
 }

@@ -202,8 +202,8 @@ static void one_wrong_run_moves_little(void **state)
   free(model);
 }
 
-/* Held-out sizes were wrong by 30%, and held-out numbers of ranks by 20%: an unmeasured size gets
- * the first as margin, each doubling of ranks the second, a measured run neither. */
+/* Held-out sizes were wrong by 30%, held-out numbers of ranks by 20%. Margins are 30% for a size
+ * without runs, 20% for each doubling of ranks, and none for a measured run. */
 static void held_out_errors_widen_intervals_beyond_the_study(void **state)
 {
   struct validate_pair pairs[24];

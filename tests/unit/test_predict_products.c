@@ -196,8 +196,8 @@ static int products_later_hold(const struct machine *m, double *width)
   return inside;
 }
 
-/* Intervals must also be narrow. Machines: copies share the host's memory, or do not; stores (p2p);
- * and kernels whose tiles leave most of a wave idle, for which the model is wrong. */
+/* Intervals must also be narrow. Copies share the host's memory or not, or stores replace them
+ * (p2p). If tiles leave most of a wave idle, the model is wrong unless it knows the tiles. */
 static void nine_of_ten_larger_products_lie_in_the_interval(void **state)
 {
   static const struct machine machines[] = {{.noise = 0.03},

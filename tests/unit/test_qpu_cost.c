@@ -94,7 +94,7 @@ static void transfers_share_one_engine(void **state)
   (void)state;
   const char *text = ADDRESSES LOAD "mov -, vr_wait\n" END;
   long one = clocks(text, 1), three = clocks(text, 3);
-  long busy = 200 + 4 * 40 + 4 * 16 * 4; /* more than four lines from memory take */
+  long busy = 200 + 4 * 40 + 4 * 16 * 4; /* longer than memory takes for four lines */
   assert_true(three - one >= 2 * busy && three - one < 2 * busy + 40);
 }
 

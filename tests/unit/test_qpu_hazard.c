@@ -95,7 +95,7 @@ static void each_rule_of_a_sequence_is_checked_and_no_stricter_than_it_is(void *
     }
 }
 
-/* Returns an instruction of both ALUs without operands from the ports, which still read. */
+/* Returns an instruction of both ALUs without operands from the ports, which are read anyway. */
 static struct qpu_inst busy(const char *text)
 {
   struct qpu_program program = qpu_must_assemble(text, 1);

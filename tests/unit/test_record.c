@@ -190,7 +190,7 @@ static int is_rate(struct record *r, double rate)
   return fabs(r->telemetry.crc_rate / rate - 1) < 0.01;
 }
 
-/* 50 per second before and after a minute of 200, which has half of the run's errors. */
+/* 50 errors per second, except in one minute with 200, which has half of the run's errors. */
 static void crc_errors_of_hours_are_rated_by_the_worst_minute(void **state)
 {
   struct record *r = record_of("link_flits=7000");

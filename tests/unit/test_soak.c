@@ -271,7 +271,7 @@ static void a_clean_soak_reports_what_it_excludes_and_its_load(void **state)
   rows[4].watts = rows[5].watts = 644;
   struct worth worth = soak_worth(&result, &run, 43200);
   assert_true(fabs(worth_excluded(&worth) - 2995.732273554) < 1e-6);
-  assert_true(fabs(worth.share - 0.9) < 1e-9); /* of 700 W, in a row with watts */
+  assert_true(fabs(worth.share - 0.9) < 1e-9); /* 630 of 700 W; the next row has no watts */
   rows[2].watts = 692;
   assert_true(fabs(soak_worth(&result, &run, 43200).share - 0.92) < 1e-9);
   ranks[0].telemetry.after.watts_limit = -1;

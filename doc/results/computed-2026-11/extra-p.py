@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Extra-P (pip install extrap==4.2.5): each size and transport, cut along i, fitted without the
-most ranks. RUNS.jsonl RANKS KERNEL."""
+"""Fit Extra-P (pip install extrap==4.2.5) to the runs of each size and transport that are cut along
+i, without those on the most ranks. Arguments: RUNS.jsonl RANKS KERNEL."""
 
 import collections
 import json
