@@ -5,8 +5,8 @@
 
 #include "base/hash.h"
 
-/* In special data, one in this many of the elements at certain rows and columns is infinite: rare
- * enough that most rows stay finite. */
+/* Special data have elements at certain rows and columns of which one in this many is infinite. So
+ * most rows stay finite. */
 #define SPECIAL_ONE_IN 97
 
 const char *const gemm_data_names[] = {"random", "wide", "special"};
@@ -17,7 +17,7 @@ static double random_value(enum gemm_type type, uint64_t hash)
   return (double)((float)(hash >> 40) * 0x1p-23f - 1.0f);
 }
 
-/* The magnitude comes from bits that the value does not use. */
+/* The exponent comes from bits of the hash that do not determine the value. */
 static double wide_value(enum gemm_type type, uint64_t hash)
 {
   int reach = gemm_types[type].operand_bytes == 2 && type != GEMM_BF16 ? 4 : 20;

@@ -7,16 +7,16 @@
 #include "gemm/problem.h"
 
 enum gemm_data {
-  /** uniform in [−1, 1) in steps of 2^−23, or 2^−52 for GEMM_F64; zeros would use less power */
+  /** uniform in [−1, 1) in steps of 2^−23, or 2^−52 for GEMM_F64 */
   GEMM_RANDOM,
-  GEMM_WIDE,   /**< random times powers of two: 2^±20, half types 2^±4 */
+  GEMM_WIDE,   /**< random, times powers of two from 2^−20 to 2^20, or to 2^±4 for float16 */
   GEMM_SPECIAL /**< random, with one NaN in A and one in C, and some infinities in A, B and C */
 };
 
 extern const char *const gemm_data_names[GEMM_SPECIAL + 1];
 
-/** Bits of a NaN that no arithmetic produces. They fill C's elements between rows, and all of C if
- * beta is 0. */
+/** Bits of a NaN that no arithmetic produces. They fill the padding between the rows of C, and all
+ * of C if beta is 0. */
 #define GEMM_POISON_FLOAT  0x7fc0deadu
 #define GEMM_POISON_HALF   0x7eadu
 #define GEMM_POISON_DOUBLE 0x7ff8dead7ff8deadu
@@ -27,9 +27,9 @@ struct gemm_place {
   int64_t row, column, columns;
 };
 
-/** \brief Fills a stored matrix. Elements between rows are NaN; those of C are poison. If beta is
- * 0, all of C is poison. If \a place is not NULL, \a host is a part of a larger matrix and gets the
- * elements at that place; otherwise it is the whole matrix. */
+/** \brief Fills a stored matrix. The padding between rows is NaN, and that of C is poison. If beta
+ * is 0, all of C is poison. If \a place is not NULL, \a host is a part of a larger matrix and gets
+ * the elements at that place; otherwise it is the whole matrix. */
 void gemm_data_fill(const struct gemm_problem *problem, enum gemm_matrix matrix, enum gemm_data data,
                     uint64_t seed, const struct gemm_place *place, void *host);
 

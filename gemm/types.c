@@ -6,7 +6,7 @@
 
 const struct gemm_type_traits gemm_types[GEMM_TYPES] = {
     [GEMM_F32] = {"f32", "float throughout", 4, 4, 0, 0x1p-24, 0x1p-24},
-    /* Hardware may truncate an operand instead of rounding it: up to one unit in the last place. */
+    /* Hardware may truncate an operand: an error of up to one unit in the last place. */
     [GEMM_TF32] = {"tf32", "float, multiplied as TF32, float sums", 4, 4, 0x1p-10, 0x1p-24, 0x1p-24},
     [GEMM_F16] = {"f16", "half operands, float sums and result", 2, 4, 0, 0x1p-24, 0x1p-24},
     [GEMM_F16_F16] = {"f16-f16", "half operands, sums and result", 2, 2, 0, 0x1p-11, 0x1p-11},

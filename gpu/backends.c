@@ -44,7 +44,6 @@ status_t gpu_open_fail(const struct gpu_device_info *info, int index, const char
                         error);
 }
 
-/* The probe of a backend that was not built lists no device and gives the reason. */
 #if !HAVE_CUDA || !HAVE_OPENCL
 static void backend_refuse(const char *library, struct gpu_device_info **devices, int *n,
                            char reason[GPU_TEXT_MAX])

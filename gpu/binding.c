@@ -74,7 +74,6 @@ int binding_same_device(const struct gpu_device_info *a, const struct gpu_device
 /** Classes of distance between a device and a rank's cores. */
 enum { NEAR, SAME_PACKAGE, FAR, DISTANCES };
 
-/** A rank's view of a device. */
 struct view {
   int index; /**< index in the rank's list, −1 if the rank does not see the device */
   int distance;
@@ -95,8 +94,8 @@ struct host {
   int *taken;         /**< per rank: index of its device, −1 before it has one */
 };
 
-/* Returns 1 if an entry is the known device. Devices without UUID and PCI address are identified by
- * name and position in the list: a false warning of two ranks on one device is better than none. */
+/* Returns 1 if \a info describes the known device. Devices without UUID and PCI address are equal
+ * if name and list position are, because a false warning of a shared device is better than none. */
 static int is_device(const struct host_device *known, const struct gpu_device_info *info, int index)
 {
   int anonymous = !known->info->uuid[0] && !info->uuid[0] && !known->info->pci[0] && !info->pci[0];
@@ -264,7 +263,7 @@ static void deal(hwloc_topology_t topology, hwloc_const_cpuset_t pool, int part,
 /** A rank's share of the host's cores. Ranks that divide the same pool have the same node. */
 struct share {
   hwloc_obj_t node;    /**< NUMA node of the rank's device, NULL if unknown or unused */
-  int part, parts;     /**< index of the rank among those with this node, and number of these */
+  int part, parts;     /**< index of the rank among the ranks with this node, and their number */
   hwloc_cpuset_t pool; /**< owned */
 };
 
@@ -292,7 +291,6 @@ static void set_pools(hwloc_const_cpuset_t all, struct share *shares, int n)
   }
 }
 
-/** Returns whether each pool has at least one core per rank. */
 static int pools_suffice(hwloc_topology_t topology, const struct share *shares, int n)
 {
   for (int r = 0; r < n; r++)

@@ -32,7 +32,7 @@ struct binding_rank {
 };
 
 /** \brief Loads the topology of the machine recorded in \a xml, or of this machine if it is NULL,
- * with PCI devices but without starting a device library. Free it with hwloc_topology_destroy. */
+ * with its PCI devices but without starting a device library. Free with hwloc_topology_destroy. */
 status_t binding_topology_load(const char *xml, hwloc_topology_t *topology);
 
 /** \brief Returns the NUMA node (OS index) of a device, from its PCI address in the topology,
@@ -47,7 +47,7 @@ status_t binding_assign_devices(hwloc_topology_t topology, struct binding_rank *
 
 /** \brief Sets the cores of every rank of one host by \a policy. BINDING_SHARE divides the cores of
  * each NUMA node among the ranks whose device is near it, and the remaining cores among the other
- * ranks. If a rank would have no core of its own, it divides all cores evenly. */
+ * ranks. If this would leave a rank without a core of its own, all cores are divided evenly. */
 status_t binding_assign_cpus(hwloc_topology_t topology, enum binding_policy policy,
                              struct binding_rank *ranks, int n);
 

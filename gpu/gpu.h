@@ -69,11 +69,11 @@ struct gpu_share {
   char uuid[48]; /**< UUID of the device */
 };
 
-/** Rows of a box in device memory, in bytes. In host memory the rows are contiguous. */
+/** Rows of a box in device memory; lengths in bytes. In host memory the rows are contiguous. */
 struct gpu_rows {
   size_t offset;             /**< offset of the first row */
   size_t width, rows, pitch; /**< bytes per row, rows per layer, bytes from row to row */
-  size_t layers, slice;      /**< number of layers; distance between them, a multiple of pitch */
+  size_t layers, slice;      /**< layers; bytes from one layer to the next, a multiple of pitch */
 };
 
 /** Recorded work of a queue, which can be launched repeatedly. */
@@ -120,7 +120,7 @@ struct gpu_backend {
   void (*close)(struct gpu_device *device);
 
   /** \brief Allocates memory with undefined contents. The CPU backend leaves pages untouched, so
-   * that kernels determine their NUMA nodes. */
+   * that the threads that first write them determine their NUMA nodes. */
   status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
   void (*free)(struct gpu_device *device, struct gpu_mem *mem);
   status_t (*alloc_host)(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host);
@@ -147,8 +147,8 @@ struct gpu_backend {
   status_t (*record)(struct gpu_event *event, struct gpu_queue *queue);
   /** \brief Makes later work of the queue wait for the event. */
   status_t (*wait)(struct gpu_queue *queue, struct gpu_event *event);
-  /** \brief Sets *ready if the queue has reached the event, without blocking. Also makes the device
-   * start queued work. */
+  /** \brief Sets *ready to whether the queue has reached the event, without blocking. Also makes
+   * the device start queued work. */
   status_t (*ready)(struct gpu_event *event, int *ready);
   /** \brief Sets *seconds to the time between two passed events of one device, by its clock. */
   status_t (*elapsed)(struct gpu_event *begin, struct gpu_event *end, double *seconds);
@@ -165,7 +165,7 @@ struct gpu_backend {
   } untimed;
 
   /** \brief `pin` makes copies from and to memory of host_share.h as fast as those of
-   * GPU_HOST_PINNED, until `unpin`. If pinning fails, it returns 0 with the reason and logs
+   * GPU_HOST_PINNED, until `unpin`. If pinning fails, `pin` returns 0, sets \a reason and logs
    * nothing. Backends without the capability already copy at full speed. */
   struct gpu_pins {
     int (*pin)(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX]);
@@ -185,8 +185,8 @@ struct gpu_backend {
     /** \brief Allocates shared memory; the verb free releases it. */
     status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
     status_t (*publish)(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share);
-    /** \brief Opens memory that another process shares, for kernels and copies of its device. If
-     * that is impossible, returns 0 with the reason and logs nothing. */
+    /** \brief Opens memory that another process shares, for kernels and copies of \a device. If
+     * that is impossible, returns 0, sets \a reason and logs nothing. */
     int (*attach)(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
                   char reason[GPU_TEXT_MAX]);
     void (*detach)(struct gpu_device *device, struct gpu_mem *mem);
@@ -273,13 +273,12 @@ static inline status_t gpu_alloc(struct gpu_device *device, size_t bytes, struct
 {
   return gpu_called((gpu_calls = 1, device->backend->alloc(device, bytes, mem)));
 }
-/** \brief Allocates shared memory, or plain memory if the backend has no sharing. */
 static inline status_t gpu_alloc_shared(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
 {
   const struct gpu_backend *backend = device->backend;
   return (gpu_has(backend, sharing) ? backend->sharing.alloc : backend->alloc)(device, bytes, mem);
 }
-/** \brief Pins host memory if the backend needs that. If it fails, returns 0 with the reason. */
+/** \brief Pins host memory if the backend needs that. Returns 1, or 0 with a \a reason. */
 static inline int gpu_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
 {
   return !gpu_has(device->backend, pins) || device->backend->pins.pin(device, host, bytes, reason);
@@ -319,7 +318,6 @@ static inline status_t gpu_event_create(struct gpu_device *device, struct gpu_ev
 {
   return gpu_called((gpu_calls = 1, device->backend->event_create(device, event)));
 }
-/** \brief Creates an untimed event, or a timed one if the backend has no untimed events. */
 static inline status_t gpu_event_create_untimed(struct gpu_device *device, struct gpu_event **event)
 {
   const struct gpu_backend *backend = device->backend;
@@ -398,7 +396,6 @@ static inline status_t gpu_copy(struct gpu_queue *queue, struct gpu_mem to, size
   return gpu_called(
       (gpu_calls = 1, queue->device->backend->sharing.copy(queue, to, to_offset, from, from_offset, bytes)));
 }
-/** \brief Creates a part. If the backend has no parts, the part is an address within \a whole. */
 static inline status_t gpu_part(struct gpu_device *device, struct gpu_mem whole, size_t offset, size_t bytes,
                                 struct gpu_mem *part)
 {

@@ -70,7 +70,7 @@ int host_read_line(const char *path, char *line, int size)
   return some;
 }
 
-/** Reads the first number of a file. Returns 0 if it has none ("max" means no limit). */
+/** Reads the first number of a file. Returns 0 if there is no number ("max" means no limit). */
 static int host_read_number(const char *folder, const char *file, uint64_t *value)
 {
   char path[2 * PATH_BYTES], line[64];
@@ -113,7 +113,7 @@ static void apply_group(const struct group_files *files, const char *folder, str
               *name ? name : "/");
 }
 
-/** Applies the limits of a group and of all its parents, because they apply to the group, too. */
+/** Applies the limits of a control group and of all its parents, which include the group. */
 static void apply_groups(const struct group_files *files, const char *group, struct host_memory *memory)
 {
   char folder[PATH_BYTES];

@@ -16,8 +16,8 @@ int host_share_free(void *memory);
  * STATUS_FAULT if \a mem is not from host_share_alloc. */
 status_t host_share_offer(struct gpu_mem mem, struct gpu_share *share);
 
-/** \brief Maps memory that another process offered. Returns 0 with the reason if that is
- * impossible. */
+/** \brief Maps memory that another process offered and returns 1. If that is impossible, sets \a
+ * reason and returns 0. */
 int host_share_attach(const struct gpu_share *share, struct gpu_mem *mem, char reason[GPU_TEXT_MAX]);
 void host_share_detach(struct gpu_mem *mem);
 

@@ -29,7 +29,7 @@ status_t gpu_memory_refused(struct gpu_device *device, uint64_t bytes, const cha
 /** \brief Like gpu_memory_refused, for host memory. \a how is " page-locked", or "". */
 status_t gpu_host_memory_refused(uint64_t bytes, const char *how);
 
-/** \brief Logs \a verb and returns STATUS_FAULT if the bytes are not inside the memory. */
+/** \brief Logs an error naming \a verb and returns STATUS_FAULT if the bytes are outside \a mem. */
 static inline status_t gpu_range_check(const char *verb, struct gpu_mem mem, size_t offset, size_t bytes)
 {
   if (offset <= mem.bytes && bytes <= mem.bytes - offset) return STATUS_OK;

@@ -44,7 +44,6 @@ enum telemetry_value {
 };
 extern const char *const telemetry_value_names[TELEMETRY_VALUES];
 
-/** \brief Returns the value of a sample with that index. */
 double telemetry_value(const struct telemetry_sample *sample, enum telemetry_value value);
 
 /** State that hardly changes during a run. */
@@ -100,7 +99,6 @@ extern const char *const telemetry_fact_names[TELEMETRY_FACTS];
 const char *telemetry_fact_detail(const struct telemetry_state *state, enum telemetry_fact fact,
                                   char text[TELEMETRY_DETAIL_BYTES]);
 
-/** \brief Returns the fact of a state with that index. */
 int64_t telemetry_fact(const struct telemetry_state *state, enum telemetry_fact fact);
 
 struct telemetry;
@@ -144,7 +142,6 @@ struct telemetry_holder {
   int64_t bytes;
 };
 
-/** A device's memory, and the processes that use it. */
 struct telemetry_memory {
   int64_t total, free;
   int n;                                             /**< number of processes other than this one */

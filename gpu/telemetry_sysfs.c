@@ -34,7 +34,6 @@ static FILE *file_open(const char *folder, const char *name)
   return folder[0] && name[0] && join(path, folder, name) ? fopen(path, "r") : NULL;
 }
 
-/* Reads the first line of a file. Returns 1 if there was one. */
 static int read_line(const char *folder, const char *name, char *line, int size)
 {
   char path[PATH_BYTES];

@@ -10,15 +10,16 @@
 #define PROCS_MAX (1 << 24)
 /* Panel widths are multiples of this, so that all panels except the last suit any kernel. */
 #define WIDTH_STEP 64
-/* Default panel widths, in k. Wider panels read and write C less often, but a rank of a ring stores
- * the received slices of up to four panels. Measurements: doc/explanation/gemm-distributed.md. */
+/* Default number of k per panel, for each kind of device and type. Wider panels read and write C
+ * less often, but each rank of a ring stores the received slices of up to four panels.
+ * Measurements: doc/explanation/gemm-distributed.md. */
 #define WIDTH_CPU  256
 #define WIDTH_F32  8192
 #define WIDTH_HALF 32768
-/* Maximum number of default panels; more would gain nothing. */
+/* Maximum number of panels if --panel does not set their width. More panels would gain nothing. */
 #define PANELS_MAX 1024
-/* Parameters of the cost model, which counts in bytes: operations that take as long as receiving
- * one byte, and the cost of a message. Rough values suffice: similar grids perform equally well. */
+/* The cost model expresses a time as the bytes that a rank could receive in it. FLOP_A_BYTE:
+ * operations in the time of one byte. MESSAGE_BYTES: cost of a message. Rough values suffice. */
 #define FLOP_A_BYTE   100.0
 #define MESSAGE_BYTES 65536.0
 
@@ -60,9 +61,9 @@ int64_t gemm_grid_width(const struct gemm_problem *p, int64_t width, int on_cpu)
   return even < p->k ? even : p->k;
 }
 
-/* Returns the modelled time of the busiest rank, as the bytes that it could receive in that time.
- * Source: Van de Geijn and Watts, "SUMMA", Concurrency 9, 1997, with rings whose links all send at
- * the same time. */
+/* Returns the modelled time of the busiest rank, expressed as the bytes that it could receive in
+ * that time. Source: Van de Geijn and Watts, "SUMMA", Concurrency 9, 1997; but in these rings all
+ * links send at the same time. */
 static double cost(const struct gemm_problem *p, int weak, int64_t rows, int64_t columns, int64_t panels)
 {
   double m = (double)over(p->m, weak ? 1 : rows), n = (double)over(p->n, weak ? 1 : columns),

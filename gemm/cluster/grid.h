@@ -31,14 +31,14 @@ status_t gemm_procs_parse(const char *option, const char *text, void *procs);
  * one. With more parts than elements, several parts consist of the same element. */
 struct gemm_span gemm_grid_span(int64_t extent, int parts, int at);
 
-/** \brief Returns the number of k per panel. A \a width above 0 is used as it is, but at most K. If
- * \a width is 0, panels are about equal, and at most the default for this type and kind of device.
- * The result is the same on every grid, so that sums are added up in the same order. */
+/** \brief Returns the number of k per panel: \a width, limited to K. If \a width is 0, panels are
+ * about equal, and at most as wide as the default for this type and kind of device. The result is
+ * the same on every grid, so each grid adds up the terms of an element in the same order. */
 int64_t gemm_grid_width(const struct gemm_problem *problem, int64_t width, int on_cpu);
 
 /** \brief Sets \a procs to \a wanted or, if \a wanted[0] is 0, to the division of \a ranks ranks
- * with the smallest modelled time. If \a weak, \a problem has the C of one rank, otherwise the C of
- * all. Returns STATUS_USAGE if the product of \a wanted is not \a ranks. */
+ * with the smallest modelled time. If \a weak, \a problem has the extents of one rank's block of C,
+ * otherwise of the whole C. Returns STATUS_USAGE if the product of \a wanted is not \a ranks. */
 status_t gemm_grid_choose(const struct gemm_problem *problem, int weak, int ranks, const int wanted[2],
                           int64_t width, int procs[2]);
 

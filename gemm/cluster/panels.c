@@ -10,9 +10,9 @@
 
 /* Rows of a slice start at multiples of a cache line. */
 #define LINE_BYTES 128
-/* Tags of messages to the next and to the previous rank of a ring. The rings of A and B and both
- * sets of routes use different tags, because their messages overlap: a panel's first step runs at
- * the same time as the last step of the previous panel. */
+/* Tags of messages to the next and to the previous rank of a ring. The rings of A and B use
+ * different tags, and so do the two sets of routes, because their messages overlap: a panel's first
+ * step runs at the same time as the last step of the previous panel. */
 #define TAG_AHEAD  1
 #define TAG_BEHIND 2
 #define TAGS_RING  2
@@ -23,7 +23,7 @@ static int64_t up(int64_t value, int64_t step)
   return (value + step - 1) / step * step;
 }
 
-/* Returns the number of rows (A) or columns (B) of C in the largest slice. */
+/* Returns the number of rows (A) or columns (B) of C that the largest slice covers. */
 static int64_t across_most(const struct gemm_grid *grid, enum gemm_matrix matrix)
 {
   int64_t extent = matrix == GEMM_A ? grid->m.extent : grid->n.extent, ring = grid->procs[matrix == GEMM_A],
@@ -43,7 +43,7 @@ static void shape_init(struct gemm_panels *p)
   int64_t bytes = (int64_t)gemm_element_bytes(&p->local, p->matrix),
           across = across_most(&p->grid, p->matrix);
   p->ring = p->grid.procs[p->matrix == GEMM_A];
-  /* K runs along the stored rows of a plain A and of a transposed B, so by_rows is 0 for these. */
+  /* If k runs along the stored rows (A not transposed, or B transposed), by_rows is 0. */
   p->by_rows = p->matrix == GEMM_A ? p->local.trans_a : !p->local.trans_b;
   int64_t rows = p->by_rows ? p->grid.width : across, columns = p->by_rows ? across : p->grid.width;
   int64_t pitch = up(columns * bytes, LINE_BYTES) / (int64_t)sizeof(float);
@@ -205,7 +205,7 @@ static struct gpu_mem *field_of(const struct gemm_panels *p, long panel, int ste
   return &p->field[panel % GEMM_PANEL_FIELDS * gemm_panels_steps(p) + step];
 }
 
-/* Fields are cleared, because memory checkers do not see writes by other processes. */
+/* Also clears the fields, because memory checkers do not see writes by other processes. */
 static status_t panels_fields_alloc(struct gemm_panels *p)
 {
   size_t steps = (size_t)gemm_panels_steps(p), bytes = gemm_panels_slice_bytes(p);

@@ -3,11 +3,11 @@
  * \brief One operand of a distributed product: this rank's slices of the panels, and the broadcast
  * of the other ranks' slices.
  *
- * The ranks of a process row (A) or column (B) form a ring. Each rank has one slice of every panel
- * of K: all k of the panel, and a part of the ring's rows of C (A) or columns of C (B). A slice is
- * a contiguous matrix, so it is sent directly from its memory as one message, and multiplied where
- * it arrives. In the first step each rank sends its own slice, and in every further step the slice
- * that it received last. After one step less than the ring has ranks, each rank has the whole
+ * The ranks of a process row (A) or column (B) form a ring. Each rank has one slice of every panel:
+ * for all k of the panel, some of the rows (A) or columns (B) of C that the ring computes. A slice
+ * is a contiguous matrix, so it is sent directly from its memory as one message, and multiplied
+ * where it arrives. In the first step each rank sends its own slice, and in every further step the
+ * slice that it received last. After R − 1 steps in a ring of R ranks, each rank has the whole
  * panel. A slice is a field of comm/halo that consists only of halo, and each step is an exchange
  * on its own route, so that every halo transport can be used.
  *
@@ -36,7 +36,7 @@ struct gemm_panels {
   int ring, place; /**< ranks in the ring, and this rank's position */
   int peers[2];    /**< the rank to send to, and the rank to receive from */
   struct gemm_grid grid;
-  struct gemm_problem local; /**< problem of this rank's C and all k; host's leading dimensions */
+  struct gemm_problem local; /**< this rank's block of C with all of K; ld as on the host */
   const void *host;          /**< matrix A or B of this block, on the host */
   int by_rows;               /**< 1: each stored row has one k; 0: each stored row has all k */
   int64_t ld;                /**< elements between stored rows of a slice */
@@ -77,20 +77,20 @@ static inline int gemm_panels_steps(const struct gemm_panels *p)
   return p->ring - 1;
 }
 
-/** \brief Returns the route of a step. \a panel counts panels over all products. */
+/** \brief Returns the route of a step. \a panel is the number of the panel in all products. */
 static inline struct halo_route *gemm_panels_route(const struct gemm_panels *p, long panel, int step)
 {
   return p->route[panel % GEMM_PANEL_SETS * gemm_panels_steps(p) + step];
 }
 
-/** \brief Starts a step of panel \a j after the event \a ready. */
+/** \brief Starts a step of panel \a j of this product after the event \a ready. */
 status_t gemm_panels_start(struct gemm_panels *panels, long panel, int j, int step, struct gpu_event *ready);
 
 /** \brief Returns the bytes of a slice, that is, of the message in a step. */
 size_t gemm_panels_slice_bytes(const struct gemm_panels *panels);
 
-/** \brief Returns the slice that a rank has after \a step steps: the one that it received last, or
- * its own if \a step is 0. gemm_panels_place returns that slice's position in the ring. */
+/** \brief Returns the slice of panel \a j that this rank has after \a step steps: the slice that it
+ * received last, or its own if \a step is 0. gemm_panels_place returns its position in the ring. */
 struct gpu_mem gemm_panels_operand(const struct gemm_panels *panels, long panel, int j, int step);
 static inline int gemm_panels_place(const struct gemm_panels *p, int step)
 {

@@ -12,8 +12,8 @@
 const char *const gemm_phase_names[GEMM_PHASES] = {"compute", HALO_PHASE_NAMES, "exposed"};
 
 /* Number of multiprocessors that persistent kernels leave free in rings of more than two ranks.
- * These rings forward slices with kernels that set flags and wait for them, which could otherwise
- * not start. In rings of two, `wgmma` is up to 3% faster on all 132 multiprocessors of an H100. */
+ * These rings forward slices with kernels that set and await flags, and that need a multiprocessor.
+ * In rings of two, `wgmma` is up to 3% faster on all 132 multiprocessors of an H100. */
 #define SPARE 4
 
 struct gemm_problem gemm_cluster_part(const struct gemm_cluster *c, int j, const int places[2])
@@ -35,7 +35,7 @@ static int parts(const struct gemm_cluster *c)
 }
 
 /* Returns the address of the kernel for a part of C; the kernel is NULL if the part is empty. The
- * first panel's kernel applies beta, and the last panel's may have fewer k. */
+ * first panel's kernel applies beta, and the last panel's kernel may multiply fewer k. */
 static struct gemm_exec **part_of(const struct gemm_cluster *c, int j, const int places[2])
 {
   int last = c->grid.panels - 1, which = j == 0 ? 0 : j == last && c->whole.k % c->grid.width != 0 ? 2 : 1;
@@ -53,8 +53,8 @@ static struct gemm_marks *marks_of(const struct gemm_cluster *c, int j, int step
   return &c->marks[j * (steps_most(c) + 1) + step];
 }
 
-/* Returns queue \a q, but the first if blocks are persistent, because they would occupy all
- * multiprocessors, or if k is split, because the parts share one work space. */
+/* Returns queue \a q. Returns the first queue instead if blocks are persistent, because they would
+ * occupy all multiprocessors, or if k is split, because the parts of k share one work space. */
 static struct gpu_queue *product_queue(const struct gemm_cluster *c, int q)
 {
   const struct gemm_blocks *blocks = &c->part[0]->blocks;
@@ -74,7 +74,7 @@ static status_t broadcast_begin(struct gemm_cluster *c, int j)
   return STATUS_OK;
 }
 
-/* Forwards the slice received in the previous step, and makes later products wait for it. */
+/* Forwards the slices received in the previous step. Later products wait for these slices. */
 static status_t broadcast_go_on(struct gemm_cluster *c, int j, int step)
 {
   for (int s = 0; s < 2; s++) {
@@ -119,8 +119,8 @@ static status_t part_multiply(struct gemm_cluster *c, int j, const int steps[2],
   return status;
 }
 
-/* After each step, multiplies the new slices by all slices of the other matrix that have
- * arrived. */
+/* After each step, multiplies each slice that arrived in it by all slices of the other matrix that
+ * have arrived so far. */
 static status_t product_multiply(struct gemm_cluster *c, int j, struct gpu_mem result)
 {
   for (int step = 0; step <= steps_most(c); step++) {
@@ -151,7 +151,7 @@ static status_t product_is_done(struct gemm_cluster *c)
 }
 
 /* Adds up the time in which at least one queue multiplies. Products are processed in order of their
- * start; each adds its time after the latest end of the earlier ones. */
+ * start. Each adds only the time after the latest end of the products before it. */
 static status_t product_marks_read(struct gemm_cluster *c)
 {
   int n = c->grid.panels * (steps_most(c) + 1), next[GEMM_QUEUES] = {0};

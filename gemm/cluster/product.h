@@ -4,17 +4,17 @@
  * scalable universal matrix multiplication algorithm", Concurrency 9, 1997).
  *
  * Panel j + 1 of A and B is broadcast while panel j is multiplied. One slice of A and one of B
- * determine a part of this rank's block of C. So a panel begins with the rank's own slices, and
- * continues with the slices that each step of the rings delivers. The product has the interface of
- * a kernel: it computes this rank's block of C, part by part, with the chosen kernel. All ranks
- * must launch it equally often. */
+ * determine a part of this rank's block of C. So each panel's multiplication begins with the rank's
+ * own slices, and continues with the slices that each step of the rings delivers. The product has
+ * the interface of a kernel: it computes this rank's block of C, part by part, with the chosen
+ * kernel. All ranks must launch it equally often. */
 #ifndef GEMM_CLUSTER_PRODUCT_H
 #define GEMM_CLUSTER_PRODUCT_H
 
 #include "gemm/cluster/panels.h"
 #include "gemm/kernels/kernels.h"
 
-/** Phases of a product: multiplication, the phases of comm/halo for moving panels, and the
+/** Phases of a product: the multiplication, the phases of comm/halo, which move panels, and the
  * remaining time. */
 enum gemm_phase {
   GEMM_PHASE_COMPUTE,
@@ -46,7 +46,7 @@ struct gemm_cluster {
   struct gemm_kernel kernel;  /**< has the chosen kernel's name and properties */
   struct gemm_ops ops;
   struct gemm_exec exec; /**< the product in the form of a kernel */
-  /** kernels of the parts of C: [first, middle, last panel][ring position of A][of B] */
+  /** kernel per part of C: [first, middle or last panel][position of A's slice][of B's slice] */
   struct gemm_exec **part;
   struct gemm_marks *marks; /**< [panel][step] */
   struct gpu_event *begin, *ready, *end;
@@ -54,7 +54,7 @@ struct gemm_cluster {
   /** seconds per phase, summed over the products since the last gemm_cluster_phases */
   double seconds[GEMM_PHASES];
   long products;             /**< number of products since the last gemm_cluster_phases */
-  struct gemm_counts counts; /**< sums over this rank's parts of the last product */
+  struct gemm_counts counts; /**< an emulator's counts, summed over the parts of the last product */
 };
 
 /** \brief Returns the problem of the part of C that the slices of panel \a j at ring positions
@@ -68,8 +68,8 @@ status_t gemm_cluster_open(struct gemm_cluster *cluster, const struct gemm_kerne
                            const struct gemm_blocks *blocks, const void *a, const void *b);
 void gemm_cluster_close(struct gemm_cluster *cluster);
 
-/** \brief Opens and closes the exchange of panels by \a transport. Collective; ranks agree on the
- * status. */
+/** \brief Open and close the exchange of panels by \a transport. Opening is collective, and all
+ * ranks return the same status. */
 status_t gemm_cluster_link(struct gemm_cluster *cluster, const struct halo_transport *transport);
 void gemm_cluster_unlink(struct gemm_cluster *cluster);
 

@@ -23,7 +23,7 @@ struct gemm_config {
   int64_t size[3]; /**< m, n, k */
   int size_given;
   int ladder;
-  struct gemm_machine card; /**< the values of --ceilings; units is 0 without that option */
+  struct gemm_machine card; /**< the values of --ceilings; without that option card.units is 0 */
   struct gemm_sizes sizes;
   int trans; /**< index in gemm_trans_names */
   int64_t ld[GEMM_MATRICES];
@@ -54,7 +54,7 @@ struct gemm_config {
 extern const struct option_program gemm_options;
 
 /** \brief Builds the problem with extents \a size. Returns STATUS_USAGE if a leading dimension is
- * too small, a matrix is too large, or special data would be verified by samples. */
+ * too small, if a matrix is too large, or if special data would be verified by samples. */
 status_t gemm_config_problem(const struct gemm_config *config, const int64_t size[3],
                              struct gemm_problem *problem);
 

@@ -21,7 +21,7 @@
 /** A kernel's division of the work, for the model. All fields are 0 if the kernel has no choice. */
 struct gemm_blocks {
   int group_m, group_n; /**< elements of C per work-group (block of threads) */
-  int group_k;          /**< depth of a step in local (shared) memory; 0: it is not used */
+  int group_k;          /**< depth of a step in local (shared) memory; 0: no local memory is used */
   int item_m, item_n;   /**< elements of C in the registers of a work-item (thread) */
   /** buffers in local memory. With 1, loads and arithmetic alternate; with more, they overlap */
   int stages;
@@ -34,7 +34,7 @@ struct gemm_blocks {
   int spare;
 };
 
-/** Resources of a launch, for the ladder; zero if unknown. */
+/** Resources of a launch, for the ladder. A field is 0 if unknown. */
 struct gemm_resources {
   int threads, registers, local_bytes;
   double occupancy;
@@ -74,17 +74,17 @@ struct gemm_ops {
   /** \brief Prepares exec->state for exec->problem and exec->blocks. The pointer is NULL if there
    * is nothing to do. */
   status_t (*open)(struct gemm_exec *exec);
-  /** \brief Releases exec->state, even if open failed. The pointer is NULL if there is none. */
+  /** \brief Releases exec->state, even if open failed. The pointer is NULL if there is no state. */
   void (*close)(struct gemm_exec *exec);
   /** \brief Enqueues one product. */
   status_t (*launch)(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands);
-  /** \brief Sets the known resources. The pointer is NULL if none are known. */
+  /** \brief Sets the fields that are known. The pointer is NULL if none are known. */
   void (*resources)(const struct gemm_exec *exec, struct gemm_resources *resources);
-  /** \brief Sets the counts of an emulator for the last launch. The pointer is NULL if there is
-   * none. */
+  /** \brief Sets an emulator's counts for the last launch. The pointer is NULL without an
+   * emulator. */
   void (*counts)(const struct gemm_exec *exec, struct gemm_counts *counts);
-  /** \brief Sets *seconds to the modelled time of a product on the real chip, also before the first
-   * launch, or to 0 if the device is the real chip. The pointer is NULL if there is no model. */
+  /** \brief Sets *seconds to the modelled time of a product on the real chip, even before the first
+   * launch; to 0 if the device is the real chip. The pointer is NULL if there is no model. */
   status_t (*estimate)(struct gemm_exec *exec, double *seconds);
 };
 
@@ -101,7 +101,7 @@ struct gemm_kernel {
   unsigned types;   /**< GEMM_BIT of each supported type */
   int transposes;   /**< 1: the kernel supports NT, TN and TT too */
   int finite;       /**< 1: its arithmetic has neither NaN nor infinities */
-  /** 1: persistent: a launch's first blocks do all its work and keep their multiprocessors */
+  /** 1: persistent blocks: a launch's first blocks do all its work and keep their processors */
   int stays;
   /** 1: sums round toward zero, so that errors grow with k and not with its square root */
   int truncates;
@@ -114,12 +114,12 @@ struct gemm_kernel {
 
 /** Ceilings measured on this device in this run, for shares and for the model; 0 if unknown. */
 struct gemm_ceilings {
-  double flops;                  /**< fused multiply-adds in registers, operations per second */
+  double flops;                  /**< operations per second of fused multiply-adds in registers */
   double bytes_per_second;       /**< bytes per second of reads of device memory */
   double local_bytes_per_second; /**< bytes per second of reads of local memory by all units */
 };
 
-/** Properties of a device for the model. 0 means unknown, which limits nothing. */
+/** Properties of a device for the model. A field of 0 is unknown and limits nothing. */
 struct gemm_machine {
   struct gemm_ceilings ceilings;
   int units; /**< compute units, over which groups are distributed */
@@ -153,8 +153,8 @@ int gemm_kernel_fits(const struct gemm_kernel *kernel, const struct gpu_device *
 int gemm_kernel_fits_int(const struct gemm_kernel *kernel, const struct gpu_device *device,
                          const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
 
-/** \brief Prepares \a kernel, with its first blocks if \a blocks is NULL. Logs the reason and
- * returns STATUS_ENVIRONMENT if it does not fit. */
+/** \brief Prepares \a kernel, with its first blocks if \a blocks is NULL. If the kernel does not
+ * fit the device or the problem, logs the reason and returns STATUS_ENVIRONMENT. */
 status_t gemm_exec_open(const struct gemm_kernel *kernel, struct gpu_device *device,
                         const struct gemm_problem *problem, const struct gemm_blocks *blocks,
                         struct gemm_exec **exec);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The first product of a series is compared with float64 and kept. Later blocks of our kernels must
- * be bitwise equal to it; a library's result may differ within the bounds. A wrong result of our
- * kernels returns STATUS_WRONG; that of a library is only recorded in series->fault, unless
- * --accept is given. If A or B changed, the device is at fault, whichever kernel was running. */
+/* The result of the first product of a series is compared with float64 and kept. Results of later
+ * blocks of our kernels must be bitwise equal to it; a library's result may differ within the
+ * bounds. If a result of our kernels is wrong, the functions return STATUS_WRONG; a library's is
+ * only recorded in series->fault, unless --accept is given. If A or B changed, the device is at
+ * fault. */
 #include "gemm/measure/measure.h"
 
 #include <stdio.h>
@@ -72,9 +73,9 @@ static status_t result_keep(struct gemm_work *work, void **kept)
   return STATUS_OK;
 }
 
-/* Requires bitwise equality with the correct result *kept. If any_bits is 1 (a library, or trials
- * of other tiles), accepts any result within the error bounds. If *kept is NULL, stores the
- * verified result there. */
+/* Requires C to be bitwise equal to the correct result *kept. If any_bits is 1 (a library, or
+ * trials of other tiles), accepts any C within the error bounds. If *kept is NULL, verifies C and
+ * stores it there. */
 static status_t result_compare(struct gemm_work *work, struct gemm_series *s, int launches, int any_bits,
                                void **kept, const char *what)
 {

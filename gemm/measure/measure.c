@@ -25,7 +25,7 @@
 #define SETTLE_SECONDS 0.03
 #define POLL_SECONDS   0.05
 #define NOISE_MAX      0.05 /* --accept adds blocks until the noise is known to be at most this */
-#define NOISE_SECONDS  10.0 /* maximum seconds of added blocks, or --time if longer */
+#define NOISE_SECONDS  10.0 /* maximum seconds of all added blocks, or --time if longer */
 
 status_t gemm_block_time(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_exec *exec,
                          int launches, double *seconds)
@@ -102,7 +102,7 @@ static status_t series_calibrate(const struct gemm_rig *rig, struct gemm_work *w
 }
 
 /* Ranks agree whether a kernel continues. Returns STATUS_WRONG if its result was wrong on a rank
- * and this decides the verdict. All ranks report the fault of the lowest such rank. */
+ * and this decides the verdict. All ranks report the fault of the lowest rank that has one. */
 static status_t series_agree(const struct gemm_rig *rig, struct gemm_series *s, status_t mine)
 {
   enum { WRONG, ABLE, FACTS };
@@ -207,7 +207,7 @@ static status_t time_is_up(const struct gemm_rig *rig, const struct gemm_series 
   return STATUS_OK;
 }
 
-/* Rounds alternate in direction, so that the same kernel does not always run first. */
+/* Successive rounds run the kernels in opposite orders, so that no kernel always runs first. */
 static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
   int able = 0, up = 0, go = 1;
@@ -227,7 +227,7 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
   return STATUS_OK;
 }
 
-/* Sets the slowest rank's median, and verifies a last product. */
+/* Sets s->seconds to the slowest rank's median time per product, and verifies a last product. */
 static status_t series_settle(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   if (s->status != STATUS_OK) return STATUS_OK;

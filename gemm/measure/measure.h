@@ -10,8 +10,8 @@
 /** \brief Measures all series. Collective. Opens each series that fits, verifies one product on
  * poisoned C, times interleaved blocks of all series for about \a seconds per series, compares each
  * block, and verifies another product at the end. Returns STATUS_WRONG if a result of our kernels
- * is wrong on any rank, or A or B changed on its device. A wrong result of a library is only
- * recorded unless --accept is given, and in series->status a kernel that this device cannot run. */
+ * is wrong on any rank, or A or B changed on its device. A library's wrong result is only recorded
+ * unless --accept is given. If this device cannot run a kernel, only series->status says so. */
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds);
 
 /** \brief Measures \a launches consecutive products, in seconds of the device's clock. */
@@ -23,7 +23,7 @@ status_t gemm_block_time(const struct gemm_rig *rig, struct gemm_work *work, str
 status_t gemm_compare_product(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series,
                               int block);
 
-/** \brief Compares the result of series->launches products in C, for block series->n_samples or
+/** \brief Compares the result of series->launches products in C. \a block is series->n_samples or
  * GEMM_BLOCK_TRIAL. */
 status_t gemm_compare_block(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series,
                             int block);

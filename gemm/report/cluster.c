@@ -22,7 +22,7 @@ static struct stats_summary phase_summarise(const struct gemm_rig *rig, const st
   return stats_summarise(values, (size_t)n);
 }
 
-/* Prints which paths lack the run's transport, and how many are staged, and by what means. */
+/* Prints which paths lack the run's transport, and how many paths are staged, and by what means. */
 static void print_paths(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   int shared = 0, sent = 0;

@@ -11,7 +11,7 @@
 
 void gemm_report_text(const struct gemm_run *run, FILE *out);
 
-/** \brief Prints what gemm_ladder_sizes_text has not yet printed of a ladder, and the summary. */
+/** \brief Prints the tables that gemm_ladder_sizes_text has not printed yet, and the summary. */
 void gemm_ladder_text(const struct gemm_run *run, FILE *out);
 
 /** \brief Prints the tables of a ladder's finished sizes that were not printed yet. */

@@ -120,7 +120,6 @@ static void gemm_print_timing(const struct gemm_rig *rig, const struct gemm_resu
   report_noise(s->samples, s->n_samples, 0, out);
 }
 
-/* Prints the error of a library's result for the same product. */
 static void print_reference_error(const struct gemm_rig *rig, const struct gemm_series *s, FILE *out)
 {
   const char *arithmetic = gemm_arithmetic_of(rig, s);
@@ -131,7 +130,6 @@ static void print_reference_error(const struct gemm_rig *rig, const struct gemm_
   fprintf(out, "\n");
 }
 
-/* Prints the first WRONG_SHOWN ranks with incorrect results, and their devices. */
 static void print_wrong(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   int n = rig->placement.ranks, wrong = 0;

@@ -16,7 +16,6 @@
 
 static struct gemm_run run;
 
-/* Prints the fragment layouts of \a device, which must be a CUDA device. */
 static status_t study_here(const struct placement *p, struct gpu_device *device, FILE *out)
 {
   struct gpu_queue *queue = NULL;

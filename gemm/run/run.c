@@ -15,8 +15,8 @@
 #include "gpu/telemetry.h"
 #include "suite/progress.h"
 
-/* Usual time of a kernel for trials, verification and the reference product: seconds, and a share
- * of the time of its blocks. */
+/* Usual time that a kernel takes for trials, verification and the reference product: SETUP_SECONDS,
+ * plus SETUP_SHARE of the time of its blocks. */
 #define SETUP_SECONDS 0.5
 #define SETUP_SHARE   0.1
 

@@ -36,7 +36,7 @@ extern const char *const gemm_bound_names[3];
 struct gemm_series {
   const struct gemm_kernel *kernel;
   struct gemm_exec *exec; /**< while measured */
-  /** STATUS_ENVIRONMENT: the kernel cannot run here; STATUS_WRONG: wrong on a rank; why: reason */
+  /** STATUS_ENVIRONMENT: cannot run here; STATUS_WRONG: wrong on a rank; `why` has the reason */
   status_t status;
   char why[512];
   char fault[256];                  /**< the fault on this rank; "" if none */
@@ -70,7 +70,7 @@ struct gemm_ladder {
 /** The path of panels to a rank's neighbour in a ring. */
 struct gemm_path {
   int peer;
-  char face[8];  /**< "j+": along the process row, "i+": the column */
+  char face[8];  /**< "j+": along the process row; "i+": along the process column */
   int64_t bytes; /**< bytes per slice */
   char used[16];
   char why[GPU_TEXT_MAX]; /**< reason why another transport than the run's is used; otherwise "" */
@@ -86,8 +86,8 @@ struct gemm_rank {
   char fault[256];         /**< the fault on this rank; "" if none */
   char warning[256];       /**< a library's fault on this rank, if it does not decide the verdict */
   int unflipped;           /**< 1: a fault that should have been planted on this rank was not */
-  double power_share;      /**< with --accept: median power over its limit; NAN if unknown */
-  double starved;          /**< share of the timed part without a core; −1: unknown */
+  double power_share;      /**< with --accept: median power divided by its limit; NAN if unknown */
+  double starved;          /**< share of the timed part in which a thread had no core; −1: unknown */
   /* The following fields need --distributed. */
   double phases[GEMM_PHASES]; /**< mean seconds per timed product */
   int n_paths;
@@ -152,19 +152,19 @@ struct gemm_machine gemm_run_predicted(const struct gemm_rig *rig);
  * tiles. */
 int gemm_run_modelled(const struct gemm_rig *rig);
 
-/** \brief Returns status_verdict of the series' status, or "incomplete" if the run ended first. */
+/** \brief Returns status_verdict of the series' status, or "incomplete" if a signal came first. */
 const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *series);
 
-/** \brief Returns the evidence (suite/worth.h) of the products that were compared: if beta is 0,
- * only the last of each block. Call it on rank 0, with --accept. */
+/** \brief Returns the evidence (suite/worth.h) of all products that were compared. If beta is 0,
+ * only the last product of each block is. Call it on rank 0, with --accept. */
 struct worth gemm_worth(const struct gemm_rig *rig, const struct gemm_result *result);
 
 /** \brief Returns a name in gemm_arithmetic_names if the type is GEMM_F64, the data are random and
  * the arithmetic was recognised; NULL otherwise. */
 const char *gemm_arithmetic_of(const struct gemm_rig *rig, const struct gemm_series *series);
 
-/** \brief Returns the GFLOPS of all ranks together, by the slowest rank's time; 0 if nothing was
- * timed. */
+/** \brief Returns the GFLOPS of all ranks together, computed from the slowest rank's time; 0 if
+ * nothing was timed. */
 double gemm_series_gflops(const struct gemm_rig *rig, const struct gemm_series *series);
 
 /** \brief Returns gemm_series_gflops as a share of the peak of all devices; 0 if unknown. */

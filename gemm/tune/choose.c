@@ -98,8 +98,8 @@ static double seconds_estimated(const struct gemm_rig *rig, const struct gemm_ke
   return DBL_MAX;
 }
 
-/* Returns the kernel with the least estimated time, of equal ones the highest rung. If no kernel
- * supports the problem, returns NULL, and \a why is the last one's reason. */
+/* Returns the kernel with the least estimated time, or the highest rung of several equal ones. If
+ * no kernel supports the problem, returns NULL and the last kernel's reason in \a why. */
 static const struct gemm_kernel *kernel_default(const struct gemm_rig *rig, const struct gemm_kernel_set *set,
                                                 const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {

@@ -17,7 +17,7 @@
 /* Products per trial of a transport; only the last is timed. */
 #define TRIAL_PRODUCTS 2
 
-/* Changes the problem from one rank's C to that of all ranks. */
+/* Changes the problem from one rank's C to the C of all ranks. */
 static status_t whole_grow(struct gemm_problem *p, const int procs[2])
 {
   if (p->m > GEMM_EXTENT_MAX / procs[0] || p->n > GEMM_EXTENT_MAX / procs[1])
@@ -181,7 +181,7 @@ status_t gemm_cluster_prepare(struct gemm_run *run)
 static void path_fill(const struct gemm_panels *p, struct gemm_path *path)
 {
   static const char *const faces[] = {"j+", "i+"};
-  int m = p->ring > 2 && p->place != 0; /* the index of the message that sends */
+  int m = p->ring > 2 && p->place != 0; /* index of the message to the next rank */
   struct halo_path used;
   halo_route_path(gemm_panels_route(p, 0, 0), m, &used);
   *path = (struct gemm_path){.peer = p->peers[0], .bytes = (int64_t)gemm_panels_slice_bytes(p)};

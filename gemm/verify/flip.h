@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Plants a fault in a matrix on the device, below every detector: for tests.
+ * \brief For tests: plants a fault in a matrix on the device. The checks do not know of it.
  *
  * HIMENO_GEMM_FLIP="1 3,40 30 simd:2" flips bit 30 of C's row 3, column 40 on rank 1, before that
  * rank checks block 2 of the kernel or library `simd`. Block 0 is the product before all blocks,
- * `last` the one after them, and `trial3` the third check during trials of tiles: one of a product,
- * then one per trial. "1 B 3,40 30 simd:2" flips a bit of B as it is stored; A is possible too. A
- * plain number counts the checks of C on that rank over all kernels, from 1: one product per kernel
- * before all blocks, then the blocks, and one product per kernel after them. In a ladder, positions
- * outside the matrix are ignored. Each fault is planted once. Semicolons separate several faults:
- * bits of one element, elements of a warp, or consecutive checks. */
+ * `last` the product after them, and `trial3` the third check during trials of tiles: the first
+ * checks one product, and then there is one check per trial. "1 B 3,40 30 simd:2" flips a bit of B
+ * as it is stored; A is possible too. A plain number instead of a kernel and block counts the
+ * checks of C on that rank over all kernels, from 1: one product per kernel before all blocks, then
+ * the blocks, and one product per kernel after them. In a ladder, positions outside the matrix are
+ * ignored. Each fault is planted once. Semicolons separate several faults. */
 #ifndef GEMM_VERIFY_FLIP_H
 #define GEMM_VERIFY_FLIP_H
 
@@ -26,7 +26,7 @@ struct gemm_flip {
   int bit;
   char kernel[32]; /**< kernel or library; "": any */
   int block;       /**< number of the kernel's block, 0, GEMM_BLOCK_LAST or GEMM_BLOCK_TRIAL */
-  int check;       /**< number of the check, from 1: of any kernel, or of this one's trials */
+  int check;       /**< number of the check, from 1: of all kernels, or in this kernel's trials */
   int checks;      /**< number of checks so far */
 };
 

@@ -8,8 +8,8 @@
 #include "base/hash.h"
 
 /* CHAINS elements are compared with a chain of fused multiply-adds if k is at least CHAIN_TERMS.
- * The error is judged if k is at least ERROR_TERMS: in units of roundoff it is 0.5 to 1 for an
- * emulation, 1.9 for native sums in parts of 32 terms, and 3 or more for a long chain. */
+ * The norm's error is judged if k is at least ERROR_TERMS. In units of roundoff it is 0.5 to 1 for
+ * an emulation, 1.9 for native sums in parts of 32 terms, and 3 or more for a long chain. */
 #define CHAINS          32
 #define CHAIN_TERMS     64
 #define ERROR_TERMS     1024
@@ -162,8 +162,7 @@ void gemm_reference_rows(const struct gemm_view *a, const struct gemm_view *b, i
   free(partial);
 }
 
-/* Runs along the stored rows whether or not the view is transposed; a transposed one adds up
- * columns. */
+/* Reads along the stored rows in either case; if the view is transposed, it adds up columns. */
 static void vector_add(const struct gemm_view *view, int64_t i0, int64_t i1, int64_t first, int64_t end,
                        const double *x, const double *x_low, double *y, double *y_low)
 {

@@ -16,9 +16,9 @@
 /* For larger products: number of sampled rows and of columns, and number of random vectors. */
 #define SAMPLED 32
 #define VECTORS 4
-/* Tolerance for the difference between the norm and its estimate by VECTORS vectors. */
+/* For the norm's estimate by VECTORS vectors, the bound is multiplied by this factor. */
 #define ESTIMATE_SLACK 1.5
-/* Tolerance for a row's estimate: one row in many thousands exceeds it by chance. */
+/* A row's bound is multiplied by this. One row in many thousands exceeds it by chance. */
 #define ROW_SLACK 8
 /* Norms are compared from this many elements on, because fewer are too few for statistics. */
 #define NORM_LEAST 256
@@ -111,8 +111,8 @@ static void lines_close(struct lines *lines)
   free(lines->low);
 }
 
-/* Sets y = C·x for all random vectors in one pass over C, a result or the initial one. \a low
- * receives the low parts, for GEMM_F64 only. */
+/* Sets y = C·x for all random vectors in one pass over \a c, which is a result or the initial C. \a
+ * low receives the low parts, for GEMM_F64 only. */
 static void result_vectors(const struct gemm_problem *p, const void *c, const double *x, double *y,
                            double *low)
 {
@@ -225,7 +225,7 @@ static double result_largest(enum gemm_type type)
   return gemm_types[type].result_bytes == 2 ? 65504.0 : 3.4028234663852886e38;
 }
 
-/* Returns twice the distance of subnormal numbers in C's type, which limits errors below the
+/* Returns twice the distance between subnormal numbers in C's type. This limits errors below the
  * smallest normal number. */
 static double result_step(enum gemm_type type)
 {

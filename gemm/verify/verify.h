@@ -40,9 +40,9 @@ struct gemm_check {
   int64_t compared;    /**< number of compared elements */
   int64_t wrong;       /**< number of elements beyond their bound */
   int64_t row, column; /**< position of one wrong element */
-  int64_t overwritten; /**< number of elements between rows of C that were overwritten */
+  int64_t overwritten; /**< number of padding elements between rows of C that were overwritten */
   int norm_wrong;
-  int64_t rows_wrong; /**< if sampled: number of rows whose norm is beyond the bound */
+  int64_t rows_wrong; /**< if sampled: number of rows whose error norm is beyond the bound */
   enum gemm_arithmetic arithmetic;
 };
 
@@ -76,7 +76,7 @@ status_t gemm_verify_bits(const struct gemm_reference *reference, const void *ri
                           const char *who, const char *what);
 
 /** \brief Compares \a out, C after \a launches products, with \a right, C after one verified
- * product, if they need not be bitwise equal. An element may differ from the value computed from
+ * product, without requiring bitwise equality. An element may differ from the value computed from
  * \a right by twice its bound per product. For one product the norm is compared too. |A||B| is
  * estimated by its upper bound ‖row‖‖column‖. For several products, NaN, infinities and elements
  * that exceed C's type are not compared. */

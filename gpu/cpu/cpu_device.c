@@ -44,7 +44,6 @@ SWITCH("HIMENO_CPU_SIMD", TUNING, AGREED, CHOICE("avx512|avx2|sse2|generic"),
 #define STAGGER_LARGE  (STAGGER_STEP + 8192)
 #define STAGGER_PLACES 16
 
-/** One mapping, which contains one array. */
 struct cpu_block {
   struct cpu_block *next;
   void *map;
@@ -153,8 +152,8 @@ void cpu_close(struct gpu_device *device)
   free(device);
 }
 
-/* Sets the smaller of two figures. The system's still counts allocated but untouched pages as free;
- * the memory available at open less held_bytes ignores what other processes have taken since. */
+/* Sets the smaller of two figures. The system's still counts allocated but untouched pages as free.
+ * The memory available at open less held_bytes ignores what other processes have taken since. */
 static status_t cpu_memory_free(struct gpu_device *base, uint64_t *bytes)
 {
   struct cpu_device *device = (struct cpu_device *)base;

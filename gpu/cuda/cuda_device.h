@@ -29,7 +29,7 @@ struct cuda_device {
 struct cuda_queue {
   struct gpu_queue base;
   cudaStream_t stream;
-  /** 1: the next kernel may overlap the work enqueued last; copies, fills and waits clear it */
+  /** 1: the next kernel may overlap the work enqueued last; copies, fills and waits set it to 0 */
   int overlap;
 };
 
@@ -48,9 +48,9 @@ status_t cuda_use(struct gpu_device *device);
 /** \brief Returns the CUDA ordinal of the device with this UUID, or −1 if it is not visible. */
 int cuda_ordinal_of(const char *uuid);
 
-/** \brief Sets *code to the compute capability for which the code of a kernel in use was compiled,
- * e.g. 90 for 9.0. It is lower than that of the current device if the driver compiled PTX of an
- * older version, which lacks newer instructions. */
+/** \brief Sets *code to the compute capability of the code that the driver uses for a kernel, e.g.
+ * 90 for 9.0. It is lower than the current device's if the driver compiled PTX of an older version,
+ * which lacks newer instructions. */
 static inline cudaError_t cuda_code_of(const void *kernel, int *code)
 {
   struct cudaFuncAttributes attributes;

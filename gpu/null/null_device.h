@@ -18,7 +18,6 @@
  * fail. */
 status_t null_call(const char *verb, status_t status);
 
-/** \brief Returns the number of calls counted so far. */
 long null_calls(void);
 
 /** \brief Returns 1 if HIMENO_NULL_PEER names \a kind. */

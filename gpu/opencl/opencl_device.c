@@ -98,8 +98,8 @@ static status_t open_context(struct opencl_device *device, int index)
   return STATUS_OK;
 }
 
-/* Returns the free memory in bytes. OpenCL has no query for it. For a CPU this is the host's
- * figure, otherwise that of telemetry, or all memory if that is unknown. */
+/* Returns the free memory in bytes. OpenCL has no query for it. A CPU has the host's free memory.
+ * For other devices this is telemetry's value, or all memory if telemetry has none. */
 static uint64_t free_now(const struct gpu_device_info *info)
 {
   struct host_memory host;
@@ -178,7 +178,7 @@ static cl_int opencl_place(struct opencl_device *device, cl_mem buffer)
   return error == CL_SUCCESS ? clFinish(device->service) : error;
 }
 
-/* Creates a buffer in the caller's \a memory, or in new memory if it is NULL. */
+/* Creates a buffer in the caller's \a memory, or in new memory if \a memory is NULL. */
 static cl_int opencl_buffer_create(struct opencl_device *device, cl_mem_flags flags, size_t bytes,
                                    void *memory, cl_mem *buffer)
 {
@@ -194,7 +194,7 @@ static cl_int opencl_buffer_create(struct opencl_device *device, cl_mem_flags fl
   return CL_SUCCESS;
 }
 
-/** CL_OUT_OF_RESOURCES means lack of memory here, but from a kernel an access out of bounds. */
+/** CL_OUT_OF_RESOURCES means lack of memory here; from a kernel, it means access out of bounds. */
 static status_t alloc_failed(struct opencl_device *device, size_t bytes, cl_int error)
 {
   char detail[128];

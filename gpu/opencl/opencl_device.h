@@ -61,7 +61,6 @@ status_t opencl_fail(cl_int error, const char *what);
 /** \brief Calls clGetDeviceInfo; logs failures as opencl_fail does. */
 status_t opencl_query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value);
 
-/** \brief Returns 1 if the device has the extension \a name. */
 int opencl_has_extension(cl_device_id id, const char *name);
 
 /** \brief Returns 1 if the driver is NVIDIA's, which differs from others in some details. */

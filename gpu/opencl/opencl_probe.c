@@ -80,7 +80,7 @@ int opencl_has_extension(cl_device_id id, const char *name)
   return found;
 }
 
-/* Writes NVIDIA's UUIDs as its tools do, "GPU-" and five groups, others as 32 hex digits. */
+/* Writes UUIDs of NVIDIA as NVIDIA's tools do, "GPU-" and five groups; others as 32 hex digits. */
 static void describe_uuid(cl_device_id id, struct gpu_device_info *info)
 {
   static const int dash_before[UUID_BYTES] = {[4] = 1, [6] = 1, [8] = 1, [10] = 1};
@@ -93,7 +93,7 @@ static void describe_uuid(cl_device_id id, struct gpu_device_info *info)
     at += sprintf(at, "%s%02x", nvidia && dash_before[i] ? "-" : "", uuid[i]);
 }
 
-/** Reads the PCI address by an extension that the driver supports; returns 0 if there is none. */
+/** Reads the PCI address by an extension that the driver supports. Returns 0 if it has none. */
 static int read_pci(cl_device_id id, struct khr_pci *pci)
 {
   struct amd_topology amd;
@@ -118,7 +118,7 @@ static void describe_pci(cl_device_id id, struct gpu_device_info *info)
            pci.device & 0x1f, pci.function & 7);
 }
 
-/* AMD's CL_DEVICE_NAME is the chip ("gfx90a"), while other vendors' is the product. */
+/* AMD's CL_DEVICE_NAME names the chip ("gfx90a"), other vendors' names the product. */
 static void describe_names(cl_device_id id, struct gpu_device_info *info)
 {
   query_text(id, CL_DEVICE_NAME, info->name);
@@ -186,7 +186,6 @@ static int listed_before(const struct opencl_probed *entries, int n, const struc
   return 0;
 }
 
-/** Appends a platform's devices of one type, and counts unusable ones. */
 static void list_platform(cl_platform_id platform, cl_device_type type, struct opencl_probed **entries,
                           int *n, int *unusable)
 {

@@ -158,7 +158,6 @@ static struct opencl_built *built_find(const struct opencl_device *device, const
   return at;
 }
 
-/* Keeps a built program, if memory suffices. */
 static void built_keep(struct opencl_device *device, const char *source, const char *options,
                        cl_program program)
 {

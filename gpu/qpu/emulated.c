@@ -48,7 +48,7 @@ static void emulator_free(struct qpu_device *device, struct qpu_piece *piece)
   qpu_memory_free(qpu_emu_memory(device->emu), piece->bus);
 }
 
-/* Returns the bytes left, at most those that the host has free, because it allocates pages late. */
+/* Returns the bytes left, at most the host's free bytes, because the host allocates pages late. */
 static uint64_t emulator_left(const struct qpu_device *device)
 {
   struct host_memory memory;

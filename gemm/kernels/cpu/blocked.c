@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reordered loops in blocks: a block of B stays in the L2 cache while all rows of A are multiplied
- * by it, and four rows of sums in the L1 cache share each row of the block. The compiler generates
- * the code, for any machine. */
+ * by it. Each row of the block is read once for four rows of sums, which are in the L1 cache. The
+ * compiler generates the code, for any machine. */
 #include "gemm/kernels/cpu/cpu_gemm.h"
 
 #define DEPTH 128

@@ -35,8 +35,8 @@ extern const struct gemm_micro gemm_micro_avx512[2];
 #endif
 
 /** \brief Chooses the instruction set that HIMENO_CPU_SIMD names, or the widest that this CPU
- * supports, for GEMM_F64 or a type with float sums. Returns STATUS_USAGE if the name is unknown,
- * STATUS_ENVIRONMENT if this CPU lacks it. */
+ * supports. \a type is GEMM_F64 or a type with float sums. Returns STATUS_USAGE if the name is
+ * unknown, STATUS_ENVIRONMENT if this CPU lacks the instruction set. */
 status_t gemm_micro_choose(enum gemm_type type, const struct gemm_micro **micro);
 
 #endif

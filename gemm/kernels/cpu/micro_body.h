@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A tile of C in vector registers; each instruction set includes this file per type.
+ * \brief A tile of C in vector registers. The file of each instruction set includes this file once
+ * per type.
  *
  * The includer defines NUMBER (float or double), FN(name) (its name for a function), LANES (numbers
  * per vector), TARGET (function attribute), ROWS and VECTORS (a tile has ROWS × VECTORS·LANES

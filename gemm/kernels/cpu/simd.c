@@ -21,7 +21,7 @@
 struct simd {
   const struct gemm_micro *micro;
   int threads;
-  /** rows per block of A, in whole tiles; fewer than ROWS if there are many threads */
+  /** rows per block of A: a multiple of a tile's rows, less than ROWS if there are many threads */
   int64_t rows;
   int64_t bytes; /**< bytes per element */
   char *b;       /**< packed block of B, shared */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Interface between the kernels of the CUDA set (plain C) and their code (one .cu per
+ * \brief Interface between the CUDA set's host code (plain C) and its kernels (one .cu per
  * rung). */
 #ifndef GEMM_KERNELS_CUDA_CUDA_GEMM_H
 #define GEMM_KERNELS_CUDA_CUDA_GEMM_H
@@ -62,13 +62,13 @@ struct cuda_operation {
   struct cuda_launch (*describe)(const struct cuda_job *job, const struct cuda_chip *chip,
                                  const struct gemm_blocks *blocks);
   /** \brief Returns one of the kernels, to find the architecture that it was built for. The pointer
-   * is NULL if that is the same as the first rung's. */
+   * is NULL if the first rung's kernel was built for the same architecture. */
   const void *(*kernel)(void);
   /* The following fields are for half precision and tensor cores only. */
   int chip;      /**< lowest compute capability, e.g. 80 */
   int family;    /**< 1: only this compute capability, since later chips dropped the instructions */
   int built;     /**< 1: this program contains code for such a chip */
-  int rows_most; /**< largest number of rows of C, limited by the grid; 0: no limit */
+  int rows_most; /**< largest number of rows of C that the grid of blocks can cover; 0: no limit */
 };
 
 extern const struct cuda_operation fp32_naive, fp32_regblock, fp32_local, fp32_unroll, fp32_pipeline,

@@ -72,7 +72,7 @@ static const struct gemm_kernel warptile = {
     .rung = 7,
     .transposes = 1,
     FP32(fp32_warptile),
-    /* The first entry is zero: the rung's own model chooses the blocks. */
+    /* The first entry is all 0: the rung's own model chooses the blocks. */
     GEMM_BLOCKS({0}, SIZES(1, 0, 8), SIZES(1, 1, 16), SIZES(2, 0, 8), SIZES(4, 0, 8)),
 };
 

@@ -16,7 +16,7 @@
       const float beta, __global const float *restrict a, __global const float *restrict b,                  \
       __global float *restrict c
 
-// Stores an element of C. If beta is 0, C is not read: it may hold NaN.
+// Stores an element of C. If beta is 0, C is not read, because it may contain NaN.
 INLINE void result_store(__global float *out, float sum, float alpha, float beta)
 {
   float value = alpha * sum;

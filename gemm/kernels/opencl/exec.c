@@ -22,7 +22,7 @@
 struct opencl_gemm_state {
   struct opencl_device *device;
   cl_program program;
-  cl_kernel gemm, combine; /* kernels from separate programs; combine is NULL without splits */
+  cl_kernel gemm, combine; /* kernels of separate programs; combine is NULL unless k is split */
   cl_mem parts;            /* partial products of C's size, one after the other */
   int64_t steps;           /* steps of k per partial product */
 };
@@ -128,7 +128,7 @@ status_t gemm_opencl_kernel(cl_program program, const char *name, cl_kernel *ker
   return STATUS_OK;
 }
 
-/* Creates kernel combine from a separate program: its code depends on the number of splits and
+/* Creates kernel combine from a separate program. That program depends on the number of splits and
  * builds quickly, while the product's own program serves any number of splits. */
 static status_t combine_create(const struct gemm_exec *exec, struct opencl_gemm_state *s)
 {
@@ -220,7 +220,7 @@ static status_t opencl_gemm_launch(struct gemm_exec *exec, struct gpu_queue *que
   return s->combine ? combine_launch(exec, s, queue, o) : STATUS_OK;
 }
 
-/* Adjusts the splits so that each part has whole tiles, and at least one. */
+/* Reduces the number of parts of k so that each part but the last consists of whole tiles. */
 static void splits_settle(struct gemm_exec *exec, struct opencl_gemm_state *s)
 {
   struct gemm_blocks *b = &exec->blocks;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Loads from local memory to registers overlap with arithmetic too: while a step is multiplied, the
-// elements of the next one arrive, also across the boundary between two tiles. Offsets are computed
-// once; the loop advances two scalars. In a second pass the same code multiplies the last tile, and
-// needlessly loads it again, which costs less than a second copy of the loop.
+// While a step is multiplied, the elements of the next step are loaded from local memory to
+// registers. This overlap continues across the boundary between two tiles. Offsets are computed
+// once; the loop advances two scalars. A second pass of the same code multiplies the last tile. It
+// also reloads that tile needlessly, which costs less than a second copy of the loop.
 TILE_KERNEL
 {
   __local float tiles[2][TILE] __attribute__((aligned(16)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A group's column of A and row of B are stored in local memory, one step of k at a time, so that
-// elements read from device memory serve GROUP_M × GROUP_N elements of C. But half of the
-// work-items load nothing, the column of A is strided, and each step needs two barriers.
+// For each step of k, a group stores its part of a column of A and of a row of B in local memory,
+// and computes GROUP_M × GROUP_N elements of C from them. But half of the work-items load nothing,
+// the column of A is strided, and each step needs two barriers.
 #define ITEMS_M (GROUP_M / ITEM_M)
 #define ITEMS_N (GROUP_N / ITEM_N)
 #define ITEMS   (ITEMS_M * ITEMS_N)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One work-item per element: two floats read per multiplication, 0.25 flop per byte.
+// One work-item per element of C: two floats read per multiplication, 0.25 flop per byte.
 __kernel void gemm(GEMM_ARGS)
 {
   const int i = get_global_id(1), j = get_global_id(0);

@@ -25,7 +25,6 @@ struct opencl_gemm_variant {
 
 extern const struct gemm_ops gemm_opencl_ops;
 
-/** An argument of a kernel, for clSetKernelArg. */
 struct opencl_argument {
   size_t bytes;
   const void *value;

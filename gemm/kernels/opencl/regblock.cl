@@ -7,7 +7,7 @@ __kernel void gemm(GEMM_ARGS)
 {
   const int i0 = get_global_id(1) * ITEM_M, j0 = get_group_id(0) * GROUP_N + get_local_id(0);
   float sums[ITEM_M][ITEM_N] = {{0}};
-  // Beyond the edge, read the last row or column again; these sums are not stored.
+  // Beyond the edge, read the last row or column again; sums from these reads are not stored.
   long row[ITEM_M], column[ITEM_N];
   for (int r = 0; r < ITEM_M; r++) row[r] = (long)min(i0 + r, m - 1) * lda;
   for (int q = 0; q < ITEM_N; q++) column[q] = min(j0 + q * ITEMS_N, n - 1);

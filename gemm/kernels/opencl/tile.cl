@@ -3,7 +3,7 @@
 // chunks of four and stores both in local memory with k outermost. Each work-item computes ITEM_M ×
 // ITEM_N elements of C. The host also defines TRANS_A and TRANS_B (0 or 1), EDGES if a size is no
 // multiple of its tile, ALIGNED if every row of A and B starts at a multiple of 16 bytes, ALIGNED_C
-// if C is a partial sum whose rows do, ON_CPU, and OFFSET, a type for offsets within a tile.
+// if parts of C have such rows, ON_CPU, and OFFSET, a type for offsets within a tile.
 #define ITEMS_M (GROUP_M / ITEM_M)
 #define ITEMS_N (GROUP_N / ITEM_N)
 #define ITEMS   (ITEMS_M * ITEMS_N)
@@ -103,7 +103,7 @@ INLINE float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
 }
 
 // A work-item's share of a tile of A or B on its way to local memory. `lines` is the number of rows
-// of op(A) or columns of op(B) in the tile. LINE and STEP give the line and the step of k of chunk
+// of op(A) or columns of op(B) in the tile. The macros return the line and the step of k of chunk
 // t.
 #define ALONG_LINE(t)         ((t) / (GROUP_K / 4))
 #define ALONG_STEP(t)         ((t) % (GROUP_K / 4) * 4)
@@ -129,7 +129,7 @@ INLINE float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
 #define B_NEXT    ((long)GROUP_K * ldb)
 #endif
 
-// Returns a chunk's offset from its tile's first element; lines beyond the edge become the last.
+// Returns a chunk's offset from its tile's first element. The last line replaces lines beyond it.
 INLINE OFFSET offset_of(int line, int step, int across, int ld, int lines_left)
 {
 #ifdef EDGES
@@ -191,8 +191,8 @@ INLINE void terms_take(float *terms, float4 four)
 }
 
 // Loads a work-item's elements of one step: groups of four, 4·ITEMS_M or 4·ITEMS_N elements apart,
-// so that neighbours read neighbouring groups. `row` and `column` are the start of its part of the
-// step in A and B.
+// so that neighbours read neighbouring groups. `row` and `column` are the addresses of the first
+// groups from A and from B.
 INLINE void step_load(tile_t row, tile_t column, float fa[ITEM_M], float fb[ITEM_N])
 {
 #pragma unroll

@@ -89,8 +89,8 @@ static const struct gemm_ops ops = {.fits = qpu_product_fits,
                                                  .variant = &qpu_sgemm_kernels[qpu_sgemm_##id]}
 
 /* On a Pi there are no estimates, so the last rung is the default. On the emulator the default is
- * the highest rung whose estimate is within 3% of the shortest: for large products also the
- * last. */
+ * the highest rung whose estimate is within 3% of the shortest. For large products, that is the
+ * last rung. */
 KERNEL(dot, "dot products of 16 through two TMUs: 1 product in 14 instructions", 1);
 KERNEL(138, "outer product, one operation per instruction: 64 products in 138 instructions", 2);
 KERNEL(72, "both ALUs at once, delay slots filled: 64 products in 72 instructions", 3);

@@ -24,9 +24,9 @@
 #define END_WORDS    2
 #define MAX_A_STRIDE (1 << 24) /* bytes between rows of A; limited by mul24 */
 
-#define MOST_INSTRUCTIONS 20e6 /* with more, a part gives the product's estimate */
-/* The part of a larger product that is estimated: PART_ROUNDS tiles (rows, for a dot product) per
- * program, PART_COLUMNS columns for a dot product, and PART_DEPTH steps of q. */
+#define MOST_INSTRUCTIONS 20e6 /* products with more instructions are estimated from a part */
+/* Size of the part of a larger product that is timed for the estimate: PART_ROUNDS tiles (rows, for
+ * a dot product) per program, PART_COLUMNS columns for a dot product, and PART_DEPTH steps of q. */
 #define PART_ROUNDS  8
 #define PART_COLUMNS 64
 #define PART_DEPTH   512
@@ -56,7 +56,7 @@ enum c_place { C_IN_PLACE, C_IN_ROWS, C_IN_TILES };
 struct sgemm_layout {
   const struct qpu_sgemm_kernel *kernel;
   const struct qpu_sgemm_problem *problem;
-  /* padded numbers of rows and columns, without the extra ones that are only looked up */
+  /* padded sizes, without the additional elements that are loaded but not used */
   size_t p, q, r;
   uint32_t a, b, c, code, records; /* bus addresses */
   char *host_a, *host_b, *host_c, *host_records;
@@ -70,7 +70,7 @@ enum sgemm_piece { PIECE_CODE, PIECE_A, PIECE_B, PIECE_C, PIECE_RECORDS, PIECES 
 struct qpu_sgemm {
   struct gpu_device *device;
   size_t p, q, r;          /* size of the product */
-  double estimate_seconds; /* seconds from the first run */
+  double estimate_seconds; /* estimate for one product, made in the first run; 0 before */
   struct sgemm_layout layout;
   struct gpu_mem memory[PIECES];
 };
@@ -129,8 +129,8 @@ static status_t allocate(struct qpu_sgemm *s)
   return STATUS_OK;
 }
 
-/* Uses C in place if possible. Only kernels that read B by the uniform stream can: they take C's
- * stride from a record. */
+/* Uses C in place if possible: only with kernels that read B by the uniform stream, because these
+ * take C's stride from a record. */
 static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m)
 {
   struct sgemm_layout *l = &s->layout;
@@ -161,7 +161,7 @@ static float *element_of_c(const struct sgemm_layout *l, size_t i, size_t j)
   return base + i % rows * columns + j % columns;
 }
 
-/* Copies C to the QPUs' memory, or if \a out back from it. */
+/* Copies C to the QPUs' memory, or, if \a out, from the QPUs' memory back to the problem's. */
 static void copy_c(const struct sgemm_layout *l, int out)
 {
   const struct qpu_sgemm_problem *m = l->problem;
@@ -453,7 +453,7 @@ status_t qpu_sgemm_estimate(struct qpu_sgemm *s, int n_qpus, double *seconds)
   return status;
 }
 
-/* The first run includes an emulator's estimate: of the run itself, or of its first tiles. */
+/* On an emulator, the first run also estimates the time: its own, or that of its first tiles. */
 status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct gemm_counts *counts)
 {

@@ -36,7 +36,7 @@ struct qpu_sgemm_kernel {
   const char *name;
   const uint64_t *words;
   size_t n_words;
-  uint32_t loop, loop_end; /**< byte addresses of the innermost loop */
+  uint32_t loop, loop_end; /**< byte addresses of the innermost loop's begin and end */
   enum qpu_sgemm_kind kind;
   size_t tile_rows, tile_columns; /**< size of a tile of C; 1 each for a dot product */
   int threads;                    /**< threads per QPU */
@@ -65,20 +65,20 @@ int qpu_sgemm_fits(const struct qpu_sgemm_kernel *kernel, const struct gpu_devic
 
 struct qpu_sgemm;
 
-/** \brief Allocates memory on a device of the backend "qpu" for p × q by q × r. Returns
- * STATUS_USAGE for a size of 0 or strides beyond the 24 bits that the kernels multiply,
- * STATUS_ENVIRONMENT without memory. */
+/** \brief Allocates memory on a device of the backend "qpu" for products of A (p × q) and B (q ×
+ * r). Returns STATUS_USAGE for a size of 0 or strides beyond the 24 bits that the kernels multiply,
+ * STATUS_ENVIRONMENT if memory is short. */
 status_t qpu_sgemm_open(struct gpu_device *device, const struct qpu_sgemm_kernel *kernel, size_t p, size_t q,
                         size_t r, struct qpu_sgemm **sgemm);
 void qpu_sgemm_close(struct qpu_sgemm *sgemm);
 
-/** \brief Sets *seconds to the time of a product, estimated from its first tiles, also before the
- * first run; to 0 on a Pi. */
+/** \brief Sets *seconds to the time of a product, estimated from its first tiles, or to 0 on a Pi.
+ * Works before the first run too. */
 status_t qpu_sgemm_estimate(struct qpu_sgemm *sgemm, int n_qpus, double *seconds);
 
 /** \brief Computes one product of the size given to qpu_sgemm_open, on \a n_qpus QPUs (1 to 12).
  * Errors are those of qpu_device_run. \a counts (may be NULL) receives the emulator's counts, zeros
- * on a Pi. Its time estimate is made in the first run, for long products by qpu_sgemm_estimate. */
+ * on a Pi. The first run also estimates the time, by qpu_sgemm_estimate if it is long. */
 status_t qpu_sgemm_run(struct qpu_sgemm *sgemm, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct gemm_counts *counts);
 

@@ -8,7 +8,7 @@
 .set AHEAD, 3
 .set most(n) n + AHEAD - (n + AHEAD > 64) * (n + AHEAD - 64)
 
-# Looks up the next column of C; r3: its addresses.
+# Looks up the next column of C. r3 has the column's addresses.
 .macro request
   mov t0s, r3
   add r3, r3, 4

@@ -17,7 +17,7 @@
   mov ra8, unif             # vectors
   mov rb9, unif             # alpha
   mov rb10, unif            # beta
-  mov r0, unif              # this program: its row of the VPM
+  mov r0, unif              # number of this program, which is its row of the VPM
   mov ra11, r0; mov rb11, unif
   ldi r1, 1 << 12 | 1 << 11 | 2 << 8
   add rb12, r0, r1          # VPM write set-up

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-# Rung 6: two hardware threads per QPU, as the article suggests: while one waits for its tile of C the other computes. Each has
-# half the registers, so tiles are 16 × 32 and the loop has 35 instructions for 32 products. Accumulators do not
-# survive a thread switch, so a thread reads the values that it needs afterwards from its own uniform stream.
+# Rung 6: two hardware threads per QPU, as the article suggests: while one waits for its tile of C the other computes. Each
+# has half the registers, so tiles are 16 × 32 and the loop has 35 instructions for 32 products. Accumulators do not survive
+# a thread switch, so a thread reads the values that it needs after a switch from its own uniform stream.
 #
-# A blocked thread would block its sibling, so there is no mutex and no barrier: C is read by TMU and stored through a
-# row of the VPM that only this thread uses, and each program interrupts the host when it ends.
+# A blocked thread would block its sibling, so there is no mutex and no barrier: C is read by TMU and stored through a row
+# of the VPM that only this thread uses, and each program interrupts the host when it ends.
 #
-# A record's words: A's row stride · A · B · B's row stride · q · address of the next word · alpha · beta · C · DMA store
-# set-up and VPM write set-up of the thread's row · address of the next record, plus 1 after the last. C is stored as
-# 32 contiguous columns of 16 elements.
+# A record's words: A's row stride · address of A · address of B · B's row stride · q · address of the next word · alpha ·
+# beta · address of C · DMA store set-up and VPM write set-up of the thread's row · address of the next record, plus 1 after
+# the last. C is stored as 32 contiguous columns of 16 elements.
 .include "sgemm.qinc"
 
 .set REST_OF_RECORD, 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Not a rung: sgemm_67 with vertical transfers of C between memory and the VPM, an open question of the article. A row
-# of C is then a column of the VPM. A load transfers one of them, because the rows of a load advance along Y in both
-# directions; a store transfers 16.
+# Not a rung: sgemm_67 with vertical transfers of C between memory and the VPM, an open question of the article. A row of C
+# is then a column of the VPM. A load transfers one row of C, because the rows of a load advance along Y in both directions;
+# a store transfers 16 rows.
 .include "sgemm.qinc"
 
 .set vdr_row(y, x) 0x80000000 | 1 << 16 | 1 << 11 | y << 4 | x

@@ -37,7 +37,6 @@ static status_t asm_out_of_memory(void)
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for the assembler");
 }
 
-/* Doubles an array if it is full. */
 static status_t grow(void *array, size_t *capacity, size_t n, size_t item)
 {
   void **items = array;
@@ -225,7 +224,6 @@ static status_t call_macro(struct qpu_asm *as, const struct qpu_symbol *macro, c
   return status;
 }
 
-/** A directive in the source. */
 struct use {
   const struct directive *directive;
   const char *text;  /* text after the directive's name */

@@ -29,7 +29,6 @@ struct source {
   uint8_t *mux;
 };
 
-/* An instruction word under construction. */
 struct builder {
   struct qpu_asm *as;
   struct qpu_inst inst;
@@ -100,7 +99,6 @@ static status_t parse_one(struct qpu_asm *as, const char *text, struct operation
   return STATUS_OK;
 }
 
-/* Parses the operations of a line, which are separated by ';'. */
 static status_t parse_line(struct qpu_asm *as, const char *text, struct operation *operations, int *n)
 {
   char part[4096];

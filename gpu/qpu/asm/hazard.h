@@ -57,7 +57,7 @@ const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst);
 unsigned qpu_rotation_lanes(const struct qpu_inst *inst);
 
 /** \brief Returns those of the \a lanes of a result rotated by \a n whose source lane is in a
- * higher quad and in \a written. Such a lane gets the value from before the last instruction. */
+ * higher quad and in \a written. They get the values from before the last instruction. */
 unsigned qpu_rotation_stale(unsigned lanes, unsigned written, int n);
 
 /** \brief Checks each instruction of a program. If one breaks a rule, logs "file:line: rule" and

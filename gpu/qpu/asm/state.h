@@ -57,7 +57,7 @@ status_t qpu_asm_fail(struct qpu_asm *as, const char *format, ...) __attribute__
 
 /** \brief Returns the most recent symbol \a name, or NULL. */
 struct qpu_symbol *qpu_symbol_find(struct qpu_asm *as, const char *name);
-/** \brief Sets *value to a label's address in the first pass (0 during that pass). */
+/** \brief Sets *value to the address that the first pass found for a label (0 in that pass). */
 status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *value);
 /** \brief Evaluates an expression that was defined with arguments. */
 status_t qpu_expression_call(struct qpu_asm *as, const struct qpu_symbol *symbol,

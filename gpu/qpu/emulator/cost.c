@@ -42,7 +42,7 @@ struct cache {
 struct qpu_cost {
   struct qpu_cost_model model;
   struct cache tmu[SLICES][2], uniforms[SLICES], l2;
-  /* clocks at which each unit is free */
+  /* clocks at which each unit becomes free */
   uint64_t tmu_free[SLICES][2], l2_free, memory_free, dma_free, vpm_free;
 };
 

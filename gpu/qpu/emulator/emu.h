@@ -84,8 +84,8 @@ void qpu_emu_destroy(struct qpu_emu *emu);
 /** \brief Returns the memory for code and data. Programs may access only allocations in it. */
 struct qpu_memory *qpu_emu_memory(struct qpu_emu *emu);
 
-/** \brief Makes the following runs estimate their time with \a model, or not if it is NULL. Results
- * stay the same; runs take longer. Returns STATUS_ENVIRONMENT if memory ran out. */
+/** \brief Makes the following runs estimate their time with \a model, or stops that if it is NULL.
+ * Results stay the same; runs take longer. Returns STATUS_ENVIRONMENT if memory ran out. */
 status_t qpu_emu_estimate(struct qpu_emu *emu, const struct qpu_cost_model *model);
 
 /** \brief Returns the estimated seconds of the last run on the real chip; 0 without a model. */

@@ -82,7 +82,7 @@ static status_t issue_write_target(struct qpu_issue *issue, int from_mul, const 
   return STATUS_OK;
 }
 
-/* Returns the rotated source of the mul ALU: r0 to r3 rotate as a whole, others within quads. */
+/* Returns the mul ALU's rotated source: r0 to r3 rotate as a whole, other sources within quads. */
 static const qpu_vec *rotated(const struct qpu_issue *issue, int mux, const qpu_vec *in, qpu_vec *space)
 {
   const int n = issue->decoded->rotation, quads = mux >= QPU_MUX_R4;

@@ -34,7 +34,6 @@ void qpu_memory_destroy(struct qpu_memory *memory);
  * multiple of 4096. Programs cannot access the gaps between allocations. Returns STATUS_ENVIRONMENT
  * if too little is left. */
 status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *address);
-/** \brief Frees the allocation that begins at \a address. */
 void qpu_memory_free(struct qpu_memory *memory, uint32_t address);
 /** \brief Returns the number of bytes outside allocations and the gaps between them. */
 size_t qpu_memory_left(const struct qpu_memory *memory);

@@ -86,7 +86,6 @@ void qpu_emu_use(struct qpu_emu *emu, int n_qpus, int threads_per_qpu)
   emu->config.threads_per_qpu = threads_per_qpu;
 }
 
-/* Gives a thread the next job, if there is one. */
 static void start_job(struct qpu_emu *emu, struct qpu_thread *thread)
 {
   if (emu->next_job == emu->n_jobs) return;
@@ -189,7 +188,6 @@ static void describe_wait(const struct qpu_emu *emu, const struct qpu_thread *th
     snprintf(text, size, "a %s that was never set up at +%u", stall_names[thread->waiting], offset);
 }
 
-/* Reports a deadlock with the wait of each thread. */
 static status_t deadlock(const struct qpu_emu *emu)
 {
   char text[1200] = "";

@@ -177,7 +177,7 @@ int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread);
  * current line to qpu_issue. */
 int qpu_issue_fast_timed(struct qpu_emu *emu, struct qpu_thread *thread);
 
-/** \brief Issues one instruction. *issued is 0 if it has to wait. */
+/** \brief Issues one instruction and sets *issued to 1; if it has to wait, sets *issued to 0. */
 status_t qpu_issue(struct qpu_issue *issue, int *issued);
 
 /** \brief Returns the cause for which the instruction must wait (enum qpu_stall), or −1. */

@@ -86,8 +86,8 @@ static float alu_float(uint32_t bits)
   return value;
 }
 
-/* Returns the QPU's sum if the host's is the largest number or infinite. IEEE's rounding toward
- * zero overflows to the largest number, the QPU to infinity. */
+/* Returns the sum that the QPU computes if the host's sum is the largest number or infinite. IEEE's
+ * rounding toward zero overflows to the largest number, the QPU to infinity. */
 static uint32_t large_sum(uint32_t a, uint32_t b, uint32_t sum)
 {
   int a_infinite = (a & EXPONENT) == INFINITE, b_infinite = (b & EXPONENT) == INFINITE;

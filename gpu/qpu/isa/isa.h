@@ -82,7 +82,7 @@ enum qpu_register {
 
 enum qpu_kind { QPU_ALU, QPU_LOAD, QPU_SEMAPHORE, QPU_BRANCH };
 
-/** One decoded instruction word. Fields that its kind lacks keep the word's bits at their
+/** One decoded instruction word. A field that the word's kind lacks has the word's bits at its
  * position. */
 struct qpu_inst {
   uint8_t sig, unpack, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul;

@@ -35,7 +35,7 @@ static __device__ __forceinline__ void shared_store(uint32_t to, float x, float 
                : "memory");
 }
 
-// copy_float copies 4 bytes and copy_quad 16 bytes, or zeros if `valid` is false.
+// copy_float copies 4 bytes and copy_quad 16 bytes. Both write zeros instead if `valid` is false.
 
 static __device__ __forceinline__ void copy_float(uint32_t to, const float *from, bool valid)
 {
@@ -100,7 +100,7 @@ static __device__ __forceinline__ void barriers_publish()
   proxy_fence();
 }
 
-// Arrives at the barrier; its phase ends only after \a bytes bytes were copied.
+// Arrives at the barrier, whose phase ends only after \a bytes bytes were copied.
 static __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes)
 {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)

@@ -7,7 +7,7 @@
 #include "gemm/kernels/cuda/cuda_gemm.h"
 #include "gpu/cuda/cuda_device.h"
 
-// Stores an element of C. If beta is 0, C is not read: it may hold NaN.
+// Stores an element of C. If beta is 0, C is not read, because it may contain NaN.
 template <class T>
 static __device__ __forceinline__ void result_store(T *out, T sum, double alpha, double beta)
 {
@@ -16,7 +16,7 @@ static __device__ __forceinline__ void result_store(T *out, T sum, double alpha,
   *out = value;
 }
 
-// Element (i, l) of A and element (l, j) of B, which are not transposed.
+// a_at returns element (i, l) of A and b_at element (l, j) of B. Neither matrix is transposed.
 static __device__ __forceinline__ float a_at(const cuda_job &job, int i, int l)
 {
   return job.a[i * job.lda + l];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tiles of 128×128 in shared memory, multiplied by 256 threads of 8×8 elements each. Used by local,
-// unroll, pipeline and lds-pipeline. A thread's rows are two groups of four, 64 apart, and so are
-// its columns, so that the 16-byte loads of a warp have no bank conflicts.
+// Tiles of 128×128 in shared memory, multiplied by 256 threads of 8×8 elements each. The rungs
+// local, unroll, pipeline and lds-pipeline use them. A thread's rows are two groups of four, 64
+// apart, and so are its columns, so that the 16-byte loads of a warp have no bank conflicts.
 #ifndef GEMM_KERNELS_CUDA_FP32_FP32_TILE_CUH
 #define GEMM_KERNELS_CUDA_FP32_FP32_TILE_CUH
 
@@ -11,12 +11,13 @@
 #define DEPTH        8 // steps of k per tile
 #define ITEM         8
 #define TILE_THREADS 256
-#define PITCH        (TILE + 4) // padded row; avoids bank conflicts of A's transposed stores
+// floats per row, padded against bank conflicts of A's transposed stores
+#define PITCH (TILE + 4)
 
-// A thread's sums and their position.
+// A thread's sums and their position in C.
 struct tile_sums {
   float at[ITEM][ITEM];
-  int i, j;   // first row and column of the thread
+  int i, j;   // first row and column of the thread in C
   int ti, tj; // first row and column of the thread within the tile
 
   __device__ __forceinline__ void begin(const corner &corner)
@@ -52,7 +53,7 @@ struct tile_sums {
   }
 };
 
-// Loads a thread's eight elements of a row of shared memory: four at `from` and four 64 later.
+// Loads a thread's eight elements of a row of shared memory: four at `from`, and four at from + 64.
 static __device__ __forceinline__ void item_load(const float *row, int from, float (&to)[ITEM])
 {
   const float4 left = *(const float4 *)(row + from), right = *(const float4 *)(row + from + 64);
@@ -60,8 +61,8 @@ static __device__ __forceinline__ void item_load(const float *row, int from, flo
   to[4] = right.x, to[5] = right.y, to[6] = right.z, to[7] = right.w;
 }
 
-// Loads four floats of a row; those from `valid` on are 0. Uses one load if the row's start is
-// aligned.
+// Loads four floats of a row, and sets those from index `valid` on to 0. Uses one load if the row's
+// start is aligned.
 static __device__ __forceinline__ float4 quad_load(const float *from, int valid, bool aligned)
 {
   if (aligned && valid >= 4) return __ldg((const float4 *)from);
@@ -83,8 +84,8 @@ struct tile_fetch {
   const float *a, *b; // the thread's first element of the next tile
   int64_t b_step;
   int a_row, a_column, b_row, b_column; // within the tile
-  int a_valid, b_valid;                 // number of elements inside the matrix
-  int k_left;                           // steps of k from the next tile on
+  int a_valid, b_valid;                 // how many of the four floats are inside the matrix
+  int k_left;                           // number of steps of k not loaded yet
   bool a_aligned, b_aligned;
   float4 from_a, from_b;
 

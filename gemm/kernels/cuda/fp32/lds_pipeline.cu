@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loads from shared memory to registers overlap with arithmetic too: while a step is multiplied,
-// the elements of the next one arrive, also across the boundary between two tiles.
+// While a step is multiplied, the elements of the next step are loaded from shared memory to
+// registers. This overlap continues across the boundary between two tiles.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
 struct step_numbers {
@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(TILE_THREADS, 2) lds_pipeline(cuda_job 
     }
     if (more) next.store(tiles[now ^ 1]);
     __syncthreads();
-    // After the last tile this loads old elements, which are not used.
+    // After the last tile, this loads elements of an earlier tile, which are not used.
     numbers[0].load(tiles[now ^ 1], 0, sums);
     sums.multiply(numbers[1].a, numbers[1].b);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A block's column of A and row of B are stored in shared memory, one step of k at a time, so that
-// elements read from device memory serve 128×128 elements of C. But half of the threads read a
-// strided column, and each step needs two barriers.
+// For each step of k, a block stores 128 elements of a column of A and 128 of a row of B in shared
+// memory, and computes 128×128 elements of C from them. But half of the threads read a strided
+// column, and each step needs two barriers.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
 static __global__ void __launch_bounds__(TILE_THREADS) local(cuda_job job)

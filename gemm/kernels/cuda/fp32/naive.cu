@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One thread per element, reading from device memory: two loads per multiply-add.
+// One thread per element of C. It reads device memory: two loads per multiply-add.
 #include "gemm/kernels/cuda/fp32/fp32.cuh"
 
 #define SIDE 16

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two buffers: the next tile is loaded from device memory while this one is multiplied.
+// Two buffers: the next tile is loaded from device memory while the current one is multiplied.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
 static __global__ void __launch_bounds__(TILE_THREADS) pipeline(cuda_job job)

@@ -19,7 +19,7 @@ static int tiles_of_k(const cuda_job *job, const warptile_tile &tile)
   return (job->k - 1) / tile.k + 1;
 }
 
-// Returns the share of the peak that this many threads reach: few threads hide less latency.
+// Returns the share of the peak that a multiprocessor reaches with this many resident threads.
 static double hidden(int threads)
 {
   return threads <= 128 ? 0.8 : threads <= 256 ? 0.95 : 1;
@@ -62,7 +62,7 @@ static bool cut_able(const cuda_job *job, const warptile_loader &loader, const w
   return cut.stays ? loader.tiles[cut.tile].stays && cut.splits == 1 : loader.tiles[cut.tile].whole;
 }
 
-// Checks whether the loader supports this cut of the job, and if so, writes it to \a blocks.
+// If the loader supports this cut of the job, writes the cut to \a blocks and returns true.
 static bool cut_take(const cuda_job *job, const cuda_chip *chip, const warptile_loader &loader,
                      warptile_cut cut, gemm_blocks *blocks)
 {

@@ -7,8 +7,8 @@
 #include "gemm/kernels/cuda/fp32/async_copy.cuh"
 #include "gemm/kernels/cuda/fp32/fp32.cuh"
 
-// A block computes m×n elements of C in steps of k, a warp warp_m×warp_n of them, a thread
-// item_m×item_n.
+// A block computes m×n elements of C in steps of k. A warp computes warp_m×warp_n of these
+// elements, and a thread item_m×item_n.
 template <int m_, int n_, int k_, int warp_m_, int warp_n_, int item_m_, int item_n_, int blocks_>
 struct warptile_shape {
   static constexpr int m = m_, n = n_, k = k_, warp_m = warp_m_, warp_n = warp_n_, item_m = item_m_,

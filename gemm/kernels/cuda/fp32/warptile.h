@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief The two loaders of the warptile rung, which copy tiles to shared memory, and their tiles.
- * C++. */
+ * For C++ only. */
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_H
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_H
 
@@ -53,7 +53,7 @@ extern "C" size_t warptile_parts_bytes(const cuda_job *job, int splits);
 
 /** Seconds of the kernel that adds up the parts of k. */
 #define WARPTILE_COMBINE_SECONDS 4e-6
-/** Operations per second at the peak of one multiprocessor of an H100. */
+/** Peak arithmetic of one multiprocessor of an H100, in operations per second. */
 #define WARPTILE_FLOPS 5.07e11
 /** Bandwidth of an H100's device memory. */
 #define WARPTILE_BYTES_PER_SECOND 2.5e12

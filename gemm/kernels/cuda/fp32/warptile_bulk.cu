@@ -146,8 +146,8 @@ static double bulk_predict(const cuda_job *job, const cuda_chip *chip, const war
     const double tiles = (double)tiles_of(job, t.m, t.n);
     double seconds = warptile_rounds(job, chip, t, cut.splits,
                                      cluster_of(cut) > 1 ? CLUSTER_ELEMENT_SECONDS * t.m * t.n : 0);
-    // warptile_rows is limited by reading B from device memory, at full bandwidth only if blocks
-    // fill the device.
+    // warptile_rows is limited by reading B from device memory, which reaches full bandwidth only
+    // if blocks fill the device.
     if (is_rows(variants[cut.tile]))
       seconds = fmax(seconds, tiles * t.n * job->k * sizeof(float) / WARPTILE_BYTES_PER_SECOND *
                                   fmax(1, chip->processors * t.blocks / (tiles * cut.splits)));
@@ -195,8 +195,8 @@ static cudaError_t map_make(cuda_tensor_map_encode encode, const map_shape &s, C
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// \a extent and \a box are along m or n. If the matrix is stored along k they swap with \a k and \a
-// box_k.
+// \a extent and \a box are along m or n. If the matrix is stored along k, its rows and columns
+// swap.
 static map_shape shape_of(const float *data, int64_t ld, bool turns, int extent, int box, int k, int box_k)
 {
   return turns ? map_shape{data, extent, k, ld, box, box_k, true}

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The warptile kernel for sm_90 and later. One thread makes TMA load boxes of the matrices several
 // tiles ahead; elements beyond an edge are zero. An operand whose rows run along k arrives with k
-// in the inner dimension. All threads then transpose the next tile in blocks of 4×4 or 4×2 while
-// they multiply this one, so that the inner loop is the same for NN, NT, TN and TT. Small products
-// are split along k: either over the blocks of a cluster, which add up their parts through each
+// in the inner dimension. All threads then transpose its next tile in blocks of 4×4 or 4×2 while
+// they multiply the current one, so that the inner loop is the same for NN, NT, TN and TT. Small
+// products are split along k: over the blocks of a cluster, which add up their parts through each
 // other's shared memory, or into more parts, which a further kernel adds up. A separate kernel
-// computes products with few rows of C and B stored along n, which device memory limits.
+// computes products with few rows of C and B stored along n. Device memory limits their speed.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
 
 #include "gemm/kernels/cuda/fp32/warptile.cuh"
 
 #define BULK_STAGES_MAX 8
-// Largest number of parts of k that a cluster adds up. Clusters of four would load an H200's
-// multiprocessors unevenly: 33 of them, one per four multiprocessors, are not resident at once.
+// Largest number of parts of k that a cluster adds up. Clusters of four would load an H200's 132
+// multiprocessors unevenly, because 33 such clusters are not resident at once.
 #define BULK_CLUSTER_MAX 2
 
 struct bulk_args {
@@ -95,7 +95,7 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
   typedef bulk_layout<S> bytes;
   static constexpr bool turns = turn_a || turn_b;
   static constexpr uint32_t turned_a = turn_a ? bytes::a : 0, turned = turned_a + (turn_b ? bytes::b : 0);
-  // number of tiles that must have arrived: this one, and the one to transpose
+  // number of tiles that must have arrived: the current one, and the one to transpose
   static constexpr int lead = turns ? 2 : 1;
   uint32_t begin, barriers;
 
@@ -112,7 +112,6 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
     box_load(to + bytes::a, args.b, turn_b ? at.l : at.j, turn_b ? at.j : at.l, barrier(stage));
   }
 
-  // Transposes the tile of the first stage.
   __device__ __forceinline__ void turn_first(uint32_t buffers) const
   {
     tile_turn<S::m, S::k, S::threads> first_a;
@@ -122,9 +121,9 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
     if (turn_b) first_b.read(begin + bytes::a), first_b.write(begin + buffers + turned_a);
   }
 
-  // Multiplies the last step of the previous tile and all but the last step of this one. Transposes
-  // the tile at `after` into the buffer at `other`; after the last tile this handles old elements,
-  // which are not used. Returns whether the awaited stage has arrived.
+  // Multiplies the last step of the previous tile and all but the last step of the current one.
+  // Transposes the tile at `after` into the buffer at `other`; after the last tile this transposes
+  // old elements, which are not used. Returns whether the awaited stage has arrived.
   __device__ __forceinline__ bool multiply(warptile_item<S> &item, uint32_t at_a, uint32_t at_b,
                                            uint32_t after, uint32_t other, int awaited, uint32_t parity) const
   {
@@ -145,8 +144,8 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
   }
 };
 
-// The blocks of a cluster write their sums to their own shared memory. Each then adds up its share
-// of the tile's rows in the order of the parts, and stores it.
+// The blocks of a cluster write their sums to their own shared memory. Each block then adds up its
+// share of the tile's rows in the order of the parts, and stores these rows.
 template <class S>
 static __device__ __forceinline__ void bulk_combine(const warptile_item<S> &item, const bulk_args &args,
                                                     const corner &at, uint32_t begin)
@@ -205,7 +204,7 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
   const uint32_t of_a = begin + item.i * (int)sizeof(float);
   const uint32_t of_b = begin + (turn_b ? ring.turned_a : bytes::a) + item.j * (int)sizeof(float);
   uint32_t now = 0, buffer = buffers,
-           parity = 0; // now: offset of this tile; parity: parity of the awaited stage
+           parity = 0; // now: offset of the current tile; parity: parity of the awaited stage
   int stage = 0, awaited = ring.lead - 1;
   bool there = false;
 #pragma unroll 1

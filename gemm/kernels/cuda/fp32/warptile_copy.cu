@@ -67,7 +67,7 @@ static size_t warptile_copy_work(const cuda_job *job, const cuda_chip *, const w
   return cut.splits > 1 ? warptile_parts_bytes(job, cut.splits) : 0;
 }
 
-// With splits, the parts are also written, and read and added up by a further kernel.
+// If k is split, the time includes the writes of the parts, and the kernel that adds them up.
 static double warptile_copy_predict(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const double seconds = warptile_rounds(job, chip, tiles[cut.tile], cut.splits, 0);

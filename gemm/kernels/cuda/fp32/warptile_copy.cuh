@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The warptile kernel for every chip, leading dimension and transposition. Threads copy tiles three
-// tiles ahead; operands that run along k are transposed by copying single floats.
+// tiles ahead. Operands whose rows run along k are transposed by copying single floats.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
 
@@ -10,8 +10,8 @@
 #define COPY_STAGES 4
 #define COPY_PAD    4 // padding in floats, against bank conflicts of transposing copies
 
-// A thread's share of an operand's tiles, which have one row per step of k. Its copies have a
-// constant stride in device memory and another in shared memory; those inside the matrix come
+// A thread's share of an operand's tiles, which have one row per step of k. Its copies have one
+// constant stride in device memory and another in shared memory. The copies inside the matrix come
 // first.
 template <int extent, int depth, int threads> struct tile_copy {
   static_assert(threads % depth == 0 && threads % extent == 0, "a thread's copies lie in a line");
@@ -24,7 +24,7 @@ template <int extent, int depth, int threads> struct tile_copy {
   uint32_t to, to_step; // bytes
   int k, k_step;        // k of the first copy, and distance in k between copies
   int inside;           // number of copies inside the matrix along m or n
-  bool quads;           // copies of four neighbours along m or n, which are aligned to 16 bytes
+  bool quads;           // true: a copy has four neighbours along m or n, aligned to 16 bytes
 
   __device__ __forceinline__ void begin(const float *matrix, int64_t ld, bool runs_along_k, int first,
                                         int all, int l)
@@ -101,7 +101,7 @@ static __device__ __forceinline__ void copy_multiply(const cuda_job &job, const 
     ask(tile + COPY_STAGES - 1);
     const uint32_t from = begin + tile % COPY_STAGES * stage::bytes;
     const uint32_t at_a = from + item.i * sizeof(float), at_b = from + side_a.bytes + item.j * sizeof(float);
-    // The last step of the previous tile is multiplied while the first step of this one arrives.
+    // The previous tile's last step is multiplied while the current tile's first step arrives.
 #pragma unroll
     for (int step = 0; step < S::k; step++) {
       item.load(step, at_a + step * side_a.pitch * sizeof(float), at_b + step * side_b.pitch * sizeof(float));
@@ -111,7 +111,7 @@ static __device__ __forceinline__ void copy_multiply(const cuda_job &job, const 
   item.multiply(S::k - 1);
 }
 
-// If k has several parts, the grid's y is the part, and the sums are stored in the work space.
+// If k has several parts, blockIdx.y is the part's number, and sums are stored in the work space.
 template <class S>
 static __global__ void __launch_bounds__(S::threads, S::blocks)
     warptile_copy(const CUDA_GRID_CONSTANT cuda_job job)

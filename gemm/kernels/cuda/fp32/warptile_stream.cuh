@@ -3,9 +3,9 @@
 // steps of k, to within one step. So no multiprocessor idles in a last, half-empty round (Osama et
 // al., "Stream-K", PPoPP 2023). Full rounds consist of whole tiles. The remaining tiles, between
 // one and two per block, form one sequence of steps, which is cut into equal pieces. A block begins
-// with the last tile of its piece. If the next block shares that tile, the sums go to device memory
-// at once: the next block computes that tile last, and finds them there. It adds them up in a fixed
-// order, and waits only for blocks with lower numbers.
+// with the last tile of its piece. If the next block shares that tile, this block stores its sums
+// in device memory at once. The next block computes the shared tile last, and adds the stored sums.
+// The order of additions is fixed, and blocks wait only for blocks with lower numbers.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_STREAM_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_STREAM_CUH
 
@@ -20,7 +20,8 @@ struct stream_segment {
 
 // The order of work for all blocks.
 struct stream_plan {
-  int deep, blocks, rounds, line; // rounds: of whole tiles; line: number of shared tiles
+  // deep: steps per tile; rounds: of whole tiles; line: number of shared tiles
+  int deep, blocks, rounds, line;
 
   __device__ __forceinline__ stream_plan(int tiles, int deep_, int blocks_) : deep(deep_), blocks(blocks_)
   {
@@ -78,9 +79,10 @@ template <class S, bool turn_a, bool turn_b> struct stream_flow {
   typedef bulk_ring<S, turn_a, turn_b> ring_type;
   const bulk_args &args;
   const ring_type ring;
-  uint32_t buffers;             // offset of the transposed tiles
-  int left;                     // number of tiles still to multiply
-  uint32_t now, buffer, parity; // now: offset of this tile; parity: parity of the awaited stage
+  uint32_t buffers; // offset of the transposed tiles
+  int left;         // number of tiles still to multiply
+  // now: offset of the current tile; parity: parity of the awaited stage
+  uint32_t now, buffer, parity;
   int stage, awaited;
   bool there;
 

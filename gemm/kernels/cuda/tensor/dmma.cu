@@ -7,7 +7,7 @@
 #include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
 #include "gpu/cuda/cuda_overlap.cuh"
 
-// d += a·b, of 16×8 and 8×8 elements. Chips before sm_90 only have m8n8k4.
+// d += a·b, where a has 16×8 elements and b 8×8. Chips before sm_90 only have m8n8k4.
 static __device__ __forceinline__ void warp_multiply(double (&d)[4], const double (&a)[4],
                                                      const double (&b)[2])
 {
@@ -119,7 +119,7 @@ template <class S> static constexpr dmma_code code_of()
   return {dmma_kernel<dmma_tile<S>>, S::threads, S::stage * (int)sizeof(double)};
 }
 
-// A warp alone on its quarter of a multiprocessor reaches half the rate, so at least eight warps
+// A warp alone on its quarter of a multiprocessor reaches half of the rate, so at least eight warps
 // must be resident.
 template <int m, int n, int k, int warp_m, int warp_n, int stages, int blocks>
 static constexpr dmma_tiles dmma_tiles_of(double rate, double alone)
@@ -159,9 +159,9 @@ static size_t dmma_work(const cuda_job *job, gemm_type, const cuda_chip *, const
   return blocks->splits > 1 ? sizeof(double) * blocks->splits * job->m * dmma_parts_ld(job) : 0;
 }
 
-// Measured on an H200, to compare tiles: operations per second of one multiprocessor; seconds of a
-// round of blocks for the first loads and the stores; seconds of the kernel that adds up parts of
-// k; bytes per second of device memory and, for these parts, of the L2 cache.
+// Measured on an H200, to compare tiles. PEAK: operations of one multiprocessor. ROUND: the first
+// loads and the stores of a round of blocks. COMBINE: the kernel that adds up parts of k. BYTES:
+// bandwidth of device memory. PARTS: bandwidth of the L2 cache for parts of k, in bytes.
 #define PEAK_PER_SECOND  5.07e11
 #define ROUND_SECONDS    2e-6
 #define COMBINE_SECONDS  3e-6

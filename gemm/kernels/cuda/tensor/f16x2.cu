@@ -9,7 +9,8 @@
 #define TILE        128
 #define DEPTH       16
 #define GRID_Y_MOST 65535
-#define A_ROOM      (TILE + 8) // padded so that rows of A's transposed tile are aligned to 16 bytes
+// elements per row of A's transposed tile, padded to align rows to 16 bytes
+#define A_ROOM (TILE + 8)
 
 struct f16x2_args {
   const __half *a, *b;

@@ -36,8 +36,8 @@ static __device__ __forceinline__ void group_sync(int number)
   asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory");
 }
 
-// Like box_load, into the same address of every block in the mask; each block's own barrier counts
-// its bytes.
+// Loads a box like box_load, but to the same address in every block of the mask. Each block's own
+// barrier counts the bytes that arrive in that block.
 static __device__ __forceinline__ void box_load_all(uint32_t to, const CUtensorMap &map, int x, int y,
                                                     uint32_t barrier, uint16_t mask)
 {
@@ -48,8 +48,8 @@ static __device__ __forceinline__ void box_load_all(uint32_t to, const CUtensorM
       : "memory");
 }
 
-// Stores a box, except for elements outside the array. The L2 cache evicts C's lines first, because
-// C is not read again, while A and B are.
+// Stores the elements of a box that are inside the array. The L2 cache evicts lines of C first,
+// because C is not read again, while A and B are.
 static __device__ __forceinline__ void box_store(const CUtensorMap &map, int x, int y, uint32_t from)
 {
   asm volatile("{\n.reg .b64 policy;\ncreatepolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
@@ -108,10 +108,10 @@ template <int n> static __device__ __forceinline__ void registers_fence(float (&
   for (int i = 0; i < n; i++) asm volatile("" : "+f"(d[i])::"memory");
 }
 
-// A matrix descriptor for an operand in shared memory with swizzled rows; `leading` and `stride` in
-// bytes have PTX's names ("matrix descriptor format"). If rows run along k, the stride leads from
-// eight rows to the next eight. Otherwise boxes have eight rows along k: the stride leads to the
-// next box along k, and the leading distance to the next along m or n.
+// Returns the matrix descriptor (PTX ISA, "matrix descriptor format") of an operand in shared
+// memory with swizzled rows. If rows run along k, `stride` is the distance in bytes from eight rows
+// to the next eight. Otherwise boxes have eight rows along k; `stride` is the distance to the next
+// box along k, and `leading` the distance to the next box along m or n.
 #define SWIZZLE_128 1
 static __device__ __forceinline__ uint64_t operand(uint32_t address, uint32_t leading, uint32_t stride)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Copies an operand before a product: into rows that TMA can address, into rows along k, and into
-// TF32.
+// Copies of an operand that are made before a product: with rows that TMA can address, with rows
+// along k, or rounded to TF32.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_RECAST_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_RECAST_CUH
 
 #include <stdint.h>
 
-// Returns the leading dimension that pads rows to whole 128-byte lines.
+// Returns the leading dimension, in elements of `size` bytes, that pads rows to 128-byte lines.
 static inline int64_t padded(int64_t elements, int64_t size)
 {
   int64_t line = 128 / size;

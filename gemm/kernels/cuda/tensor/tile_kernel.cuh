@@ -25,8 +25,8 @@ template <class E> struct tile_args {
 };
 
 // Returns the number of stages of \a bytes bytes that fit the shared memory of every chip that runs
-// code for sm_`arch`: code for 8.0 also runs on 8.6 and 8.9, which have less. Before Ampere copies
-// are not asynchronous, and two stages alternate. `most`: largest useful number.
+// code for sm_`arch`. Code for 8.0 also runs on 8.6 and 8.9, which have less shared memory. Before
+// Ampere, copies are not asynchronous, and two stages alternate. `most`: largest useful number.
 static constexpr int tile_stages(int arch, int bytes, int most)
 {
   const int fit = (arch == 90 || arch / 10 == 10 || arch / 10 == 11 ? 227 : 99) * 1024 / bytes;
@@ -51,12 +51,13 @@ struct tile_shape {
 #endif
 };
 
-// If k has several parts, the grid's y is the part.
+// If k has several parts, blockIdx.y is the number of the part.
 // Class W multiplies. W::load_a<s>(i, a, k) and W::load_b<s>(j, b, k) load W::step steps of k of
-// fragment i of A (of W::down) and fragment j of B (of W::across) into the s-th set of registers.
-// W::multiply<s>(i) multiplies fragment i of A by all fragments of B. W::store(args, m, n, shared)
-// stores the sums. If W::ahead, there are two sets: one is filled while the other is multiplied.
-// Otherwise another block on the multiprocessor has to hide the latency.
+// fragment i of the W::down fragments of A, and of fragment j of the W::across fragments of B, into
+// the s-th set of registers. W::multiply<s>(i) multiplies fragment i of A by all fragments of B.
+// W::store(args, m, n, shared) stores the sums. If W::ahead, there are two sets: one is filled
+// while the other is multiplied. Otherwise another block on the multiprocessor has to hide the
+// latency.
 template <class W> struct tile_march {
   typedef typename W::S S;
   typedef typename S::element E;
@@ -101,7 +102,7 @@ template <class W> struct tile_march {
       tile.template load_b<set>(j, shared + stage + b_first, k);
   }
 
-  // Multiplies one set while the other is loaded for the next step.
+  // Multiplies one set of registers while the other is loaded for the next step.
   template <int set> __device__ __forceinline__ void work(W &tile, int stage, int k) const
   {
 #pragma unroll
@@ -206,7 +207,6 @@ static inline bool tile_is_whole(const cuda_job *job, int each)
          (job->trans_a ? job->m : job->k) % each == 0 && (job->trans_b ? job->k : job->n) % each == 0;
 }
 
-// Returns the arguments for a job, with tiles of tile_m×tile_n in bands of \a band rows.
 template <class E>
 static tile_args<E> tile_args_of(const cuda_job *job, int tile_m, int tile_n, int band = TILE_BAND)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Loads tiles of matrices, of uint16_t or double, into shared memory without transposing them. If
 // rows begin at multiples of 16 bytes, copies are asynchronous. Otherwise, and before Ampere,
-// threads load and store 16-bit elements, so that loads by the tensor cores, which need this
-// alignment, work for any matrix. Doubles are copied asynchronously in any case.
+// threads copy 16-bit elements one by one to aligned rows, which the tensor cores' loads need.
+// Doubles are copied asynchronously in any case.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_LOAD_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TILE_LOAD_CUH
 
@@ -20,7 +20,7 @@ template <class E> struct tile_source {
   int rows, columns; // as stored
 };
 
-// Copies all 16 bytes, or zeros. Partial copies are avoided, since they count as a read of all 16.
+// Copies 16 bytes, or writes zeros if not `valid`. A partial copy would count as a read of all 16.
 template <class E> static __device__ __forceinline__ void copy_16_bytes(E *to, const E *from, bool valid)
 {
 #if __CUDA_ARCH__ >= 800
@@ -32,7 +32,7 @@ template <class E> static __device__ __forceinline__ void copy_16_bytes(E *to, c
 #endif
 }
 
-// Copies eight elements; those from `left` on are zero.
+// Copies eight elements, but writes zeros from index `left` on.
 static __device__ __forceinline__ void copy_elements(uint16_t *to, const uint16_t *from, int left)
 {
 #pragma unroll 1
@@ -42,7 +42,7 @@ static __device__ __forceinline__ void copy_elements(uint16_t *to, const uint16_
   }
 }
 
-// Copies two elements; those from `left` on are zero.
+// Copies two elements, but writes zeros from index `left` on.
 static __device__ __forceinline__ void copy_elements(double *to, const double *from, int left)
 {
 #pragma unroll
@@ -68,7 +68,7 @@ template <class E, int rows, int columns, int threads, bool along, bool whole> s
   static_assert(threads % vectors == 0, "a thread stays in its columns");
   const E *at;
   int64_t hop_elements, step_elements;
-  int rows_left, columns_left; // rows and columns from this thread's first element to the edge
+  int rows_left, columns_left; // numbers of rows and columns from `at` to the matrix's edge
   int offset;                  // offset of the thread's first element in the tile
 
   __device__ __forceinline__ tile_reader(const tile_source<E> &from, int row0, int column0)

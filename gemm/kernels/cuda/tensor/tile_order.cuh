@@ -20,7 +20,6 @@ struct tile_order {
   }
 };
 
-// Returns the order for a C of m×n with tiles of tile_m×tile_n.
 static inline tile_order tile_order_of(int m, int n, int tile_m, int tile_n, int band)
 {
   tile_order order;

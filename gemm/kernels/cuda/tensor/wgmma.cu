@@ -18,8 +18,8 @@
 // C.
 #define BAND 8
 // Clock cycles between the starts of two groups of pairs of blocks, so that their stores do not
-// coincide. On an H100, three such delays are shorter than a tile's store of 4000 to 5000 cycles;
-// half-precision products of 4096 and 8192 took 1% less time with them.
+// coincide. On an H100, three such delays are shorter than a tile's store, which takes 4000 to 5000
+// cycles. With them, half-precision products with extents of 4096 and 8192 took 1% less time.
 #define SPREAD 700
 
 struct operand_plan {
@@ -107,7 +107,7 @@ static cuda_job job_swapped(const cuda_job *job, bool swapped)
   return to;
 }
 
-// Layout of the partial sums that are added up; each has whole tiles of rows.
+// Layout of the partial sums that are added up. The rows of each are padded to whole tiles.
 struct parts_plan {
   int rows;
   int64_t ld;
@@ -132,10 +132,10 @@ static size_t wgmma_work(const cuda_job *job, gemm_type type, const cuda_chip *,
          parts_plan_of(&of, type, blocks).bytes;
 }
 
-// Measured on an H200, to compare tiles: seconds of a step of 128 bytes along k, for tiles of 256
-// columns; seconds of a round of tiles for the first loads and the last store; seconds of the
-// kernel that adds up parts of k; bytes per second from and to the L2 cache. `step` in `widths`:
-// share of STEP_SECONDS that narrower tiles take.
+// Measured on an H200, to compare tiles. STEP: a step of 128 bytes along k of a tile with 256
+// columns. ROUND: the first loads and the last store of a round of tiles. COMBINE: the kernel that
+// adds up parts of k. L2_READ, PARTS: bytes from and to the L2 cache. `step` in `widths`: the share
+// of STEP_SECONDS that narrower tiles take.
 #define STEP_SECONDS       0.58e-6
 #define ROUND_SECONDS      1e-6
 #define COMBINE_SECONDS    3e-6
@@ -209,9 +209,9 @@ static bool operand_map(const void *data, const operand_plan &p, int box_rows, C
       tensor_map_shape<T>{(const T *)data, p.columns, p.rows, p.ld, 128 / (int)sizeof(T), box_rows}, map);
 }
 
-// Returns the number of pairs of blocks: a multiple of BAND if that adds no rounds. On an H100 that
-// is 64 of 66 pairs, and products of 4096 read 14% less from device memory, because the tiles of a
-// round are at the same k at the same time.
+// Returns the number of pairs of blocks: a multiple of BAND if that adds no rounds. On an H100 it
+// is 64 of 66 pairs. Products with extents of 4096 then read 14% less from device memory, because
+// the tiles of a round are at the same k at the same time.
 static int pairs_of(const cuda_chip *chip, int tiles)
 {
   const int most = chip->processors / 2, even = most / BAND * BAND;
@@ -237,7 +237,6 @@ static cudaError_t launch_kernel(int pairs, const CUtensorMap &a, const CUtensor
   return cudaLaunchKernelEx(&config, wgmma_kernel<S>, a, b, c, args);
 }
 
-// Operands in the form that the kernel receives.
 struct wgmma_operands {
   operand_plan a, b;
   const void *a_data, *b_data;
@@ -258,7 +257,7 @@ static cudaError_t launch_shape(const cuda_job *job, gemm_type type, const cuda_
                      (float)job->beta,
                      (float *)job->c,
                      job->ldc};
-  // TMA cuts rows at multiples of 16 bytes when it stores.
+  // When TMA stores, it cuts rows to a multiple of 16 bytes.
   args.bulk_store = job->beta == 0 && job->n % 4 == 0 && bulk_readable(job->c, job->ldc, sizeof(float));
   args.splits = blocks->splits;
   args.part_rows = parts.rows;

@@ -32,7 +32,8 @@ enum { SPREAD_TURNS = 4 };
 // the kernel receives B as its A, A as its B, n as its m and m as its n, and computes C `turned`.
 template <class T, int columns_, bool a_across_, bool b_across_, bool turned_ = false> struct wgmma_shape {
   typedef T type;
-  static constexpr bool a_across = a_across_, b_across = b_across_; // A along m; B along n
+  // A is stored along m; B is stored along n
+  static constexpr bool a_across = a_across_, b_across = b_across_;
   static constexpr bool turned = turned_, by_registers = sizeof(T) == 4 && a_across;
   static constexpr int rows = 128, columns = columns_, depth = 128 / sizeof(T);
   static constexpr int slices = 2; // slices of 64 rows of 32 floats, for a warpgroup's stores
@@ -204,12 +205,13 @@ static __device__ __forceinline__ void wgmma_multiply(const wgmma_storage<S> &st
   if (thread % 32 == 0 && thread < 64) barrier_arrive_at(storage.empty(last), thread / 32);
 }
 
-// A thread's rows and elements of a warpgroup's 64 rows if A comes from registers. Its two rows are
-// neighbours. A warp's 16 rows are placed so that neither loads of 8 along k nor stores of 8
-// columns have bank conflicts.
+// The rows and elements, among a warpgroup's 64 rows, that a thread loads if A comes from
+// registers. Its two rows are neighbours. A warp's 16 rows are placed so that neither loads of 8
+// along k nor stores of 8 columns have bank conflicts.
 struct spread_place {
   int box, chunk, half,
-      lane; // box: of 32 rows; chunk: of 16 bytes; half: of 8 bytes; lane: among 4 threads along k
+      // indices of the 32-row box, 16-byte chunk, 8-byte half, and lane among 4 threads along k
+      lane;
   __device__ __forceinline__ spread_place()
   {
     const int warp = threadIdx.x % 128 / 32, row = threadIdx.x % 32 / 4;
@@ -282,7 +284,7 @@ static __device__ __forceinline__ void wgmma_multiply_rows(const wgmma_storage<S
   if (lane < 2) barrier_arrive_at(storage.empty(last), lane);
 }
 
-// A warpgroup whose rows are beyond the matrix releases the stages unused.
+// A warpgroup whose rows are beyond the matrix releases the stages without using them.
 template <class S>
 static __device__ __forceinline__ void wgmma_pass(const wgmma_storage<S> &storage, ring<S::stages> &at,
                                                   int steps)
@@ -433,8 +435,7 @@ static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(S::threads, 1
     if (args.bulk_store) map_prefetch(c);
     for (int stage = 0; stage < S::stages; stage++) {
       barrier_init(storage.full(stage), 1);
-      // arrivals: one per warpgroup of both blocks (4) or, if warps read A themselves, one per warp
-      // (16)
+      // one arrival per warpgroup of both blocks, or per warp if warps read A themselves
       barrier_init(storage.empty(stage), S::by_registers ? 16 : 4);
     }
     barrier_init_fence();

@@ -52,9 +52,9 @@ template <class T, int columns> struct wgmma_op;
     }                                                                                                        \
   };
 
-// Each width, with its registers of D and the names of the operands after them. The last function
-// takes A from registers: of each of its two rows, thread t of four holds elements t and t + 4
-// along k.
+// Defines the functions of one width. `out` and `names` are the registers of D, p0 to p5 the names
+// of the operands after them. The last function takes A from registers: of each of its two rows,
+// thread t of four holds elements t and t + 4 along k.
 #define WGMMA_WIDTH(columns, out, names, p0, p1, p2, p3, p4, p5)                                             \
   WGMMA_OP(__half, columns, "16", "f16", ", " p3 ", " p4, out, names, p0, p1, p2)                            \
   WGMMA_OP(__nv_bfloat16, columns, "16", "bf16", ", " p3 ", " p4, out, names, p0, p1, p2)                    \

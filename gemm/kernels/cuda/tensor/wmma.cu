@@ -104,9 +104,9 @@ static __global__ void __launch_bounds__(W::S::threads, blocks)
 }
 
 // Tiles of the rungs. The last argument of the larger shapes requires whole rows: see
-// tile_is_whole. Float sums on Hopper have stages of 64 along k, because four of them fit in shared
-// memory. Half-precision sums need fewer registers, which allows larger tiles, except before
-// Ampere, where shared memory is too small.
+// tile_is_whole. With float sums on Hopper, stages have 64 steps of k, because four such stages fit
+// in shared memory. Half-precision sums need fewer registers, which allows larger tiles, except
+// before Ampere, where shared memory is too small.
 template <class Acc, bool trans_a, bool trans_b> struct wmma_tiles {
   typedef wmma_tile<Acc, tile_shape<16, 16, 32, 16, 16, trans_a, trans_b, 0>, false> warp;
   typedef wmma_tile<Acc, tile_shape<64, 64, 64, 32, 32, trans_a, trans_b, 0>, false> small;
@@ -116,7 +116,7 @@ template <class Acc, bool trans_a, bool trans_b> struct wmma_tiles {
   typedef wmma_tile<Acc, tile_shape<256, 256, 32, 128, 64, trans_a, trans_b, 1>, true> large;
 };
 
-// Number of blocks that wmma_tiles::small is compiled for on each multiprocessor.
+// Number of blocks per multiprocessor that wmma_tiles::small is compiled for.
 #define SMALL_BLOCKS 3
 
 struct wmma_size {
