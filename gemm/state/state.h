@@ -87,7 +87,7 @@ struct gemm_rank {
   char warning[256];       /**< a library's fault on this rank, if it does not decide the verdict */
   int unflipped;           /**< 1: a fault that should have been planted on this rank was not */
   double power_share;      /**< with --accept: median power divided by its limit; NAN if unknown */
-  double starved;          /**< share of the timed part in which a thread had no core; −1: unknown */
+  double starved;          /**< share of the timed part lost waiting for a core; −1: unknown */
   /* The following fields need --distributed. */
   double phases[GEMM_PHASES]; /**< mean seconds per timed product */
   int n_paths;
