@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define LONG_NANOSECONDS    1000000
-#define WORK_NANOSECONDS    20000 /* between two yields: more than a poll takes */
+#define WORK_NANOSECONDS    20000 /* between two yields: the rank has worked */
 #define PATIENT_NANOSECONDS 50000000
 #define NAP_NANOSECONDS     20000
 #define LONG_NAP            300000 /* after PATIENT_NANOSECONDS of polls */

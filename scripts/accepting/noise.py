@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Spread of values of several hosts, and noise of the blocks of one."""
+"""Computes the spread of values of several hosts, and the noise of the blocks of one host."""
 
 import math
 import statistics

@@ -462,7 +462,7 @@ def percent_from(value, usual):
 
 
 def judge(code, document, log, limit=math.inf, unverified_passes=False):
-    """Return (outcome, reason) of a step. Without a document it did not start, or broke off."""
+    """Return (outcome, reason) of a step. A step without a document did not start, or broke off."""
     said = last_words(log, leave=("$ ", "stopped after"))
     if code in (6, STOPPED) and DEVICE_HANG.search(said):
         return "device hang", said

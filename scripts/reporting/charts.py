@@ -73,7 +73,7 @@ def panels(draw_into, prefix, labels):
     for (figure, axes), label in zip(made, labels):
         axes.set_title(label.partition(": ")[2], loc="left")
         axes.set_facecolor("none")
-        for _ in range(2):  # the first may change the ticks, and so the space for labels
+        for _ in range(2):  # the first pass may change the ticks, and so the space for labels
             figure.tight_layout(pad=0.4)
     return [
         inline(figure, f"{prefix}{place}-", label)

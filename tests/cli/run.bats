@@ -123,7 +123,7 @@ PY
   HIMENO_NULL_DEVICES=2 on 2 "$himeno" -b null --fill 1 -n 1 --verify off --json "$document" >/dev/null
   [ "$(json "$document" 'd["config"]["kmax"]')" = 288 ]
   ulimit -v 8000000 # in case the memory is allocated after all
-  run "$himeno" -b null -s 512x512x1152 --block 10000000 # such a long block fits only if the sums of gosa count once
+  run "$himeno" -b null -s 512x512x1152 --block 10000000 # so long a block fits only if the sums of gosa count once
   expect_status 3
   [[ $output == *"needs 15.8 GiB per rank, but only 15.5 GiB can be used: 16.0 GiB of 16.0 GiB free on device"* ]]
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The command lines that users are shown: in README.md, doc/, the recipes of scripts/sites, and the
-examples of --help."""
+"""Finds the command lines that users are shown: in README.md, doc/, the recipes of scripts/sites,
+and the examples of --help."""
 
 import pathlib
 import re

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""golden.py CHECK SOURCE BUILD FOLDER: compares what users are shown with what
-tests/golden/commands freezes.
+"""golden.py CHECK SOURCE BUILD FOLDER: compares what users are shown with tests/golden/commands.
 
-whole     every documented command line is listed in `commands`, and its options in the --help of
-          what it starts
-run       the lines of `commands` run as they did, in FOLDER, and their documents follow the schemas
-          of doc/
-fields    FOLDER/run.json of a run before and the schemas of doc/ have the same fields"""
+whole     every documented command line must be listed in `commands`, and its options in the --help
+          of its program
+run       the lines of `commands`, run in FOLDER, must give the expected output, and their documents
+          must follow the schemas of doc/
+fields    FOLDER/run.json of an earlier run and the schemas of doc/ must have the same fields"""
 
 import json
 import os

@@ -39,7 +39,7 @@ struct effort {
    * first and the last */
   int factors;
   int blocks; /* step to the next way to block the work, with another first one for each problem */
-  int wide;   /* 1: also data with wide exponents, and with special values */
+  int wide;   /* 1: also tests data with wide exponents, and special values */
 };
 #define ALL_OF(list) list, (int)(sizeof list / sizeof list[0])
 static const struct effort efforts[] = {{"all", ALL_OF(shapes), 1, 1, 1},

@@ -122,7 +122,7 @@ static void copies_reach_their_bytes_and_no_others(void **state)
   test_free(back);
 }
 
-/* Copies the box of \a r between the buffer and contiguous bytes: out if \a gather, else in. */
+/* Copies the box of \a r to contiguous bytes if \a gather, otherwise from them. */
 static void box_copy(unsigned char *buffer, unsigned char *packed, const struct gpu_rows *r, int gather)
 {
   for (size_t layer = 0; layer < r->layers; layer++)

@@ -168,7 +168,7 @@ int nvmlDeviceGetMigMode(device_t device, unsigned *current, unsigned *pending)
   return answer("mig", device, 0, current);
 }
 
-/* joules=X: value of the energy counter; energy=WATTS: its rate, in steps of 20 ms. */
+/* joules=X is the value of the energy counter, energy=WATTS its rate, in steps of 20 ms. */
 int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *millijoules);
 int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *millijoules)
 {

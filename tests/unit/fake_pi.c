@@ -10,7 +10,7 @@
 #include "gpu/qpu/system.h"
 
 #define MEMORY_BYTES ((size_t)256 << 20)
-#define BUS_BASE     0xc1000000u /* an alias as in bus addresses, and the memory's offset */
+#define BUS_BASE     0xc1000000u /* bus address of the memory: an alias and an offset */
 #define PAGE         4096u
 #define JOBS_MAX     12
 #define PIECES       128

@@ -94,8 +94,8 @@ static float expected_point(const int64_t extent[3], enum himeno_data data, int6
 #undef CROSS
 }
 
-/** Asserts that p[1] has the new values inside the box and its earlier values (\a before; NULL:
- * poison) elsewhere, and that the slot has the box's gosa. */
+/** Asserts that p[1] has the new values inside the box, its earlier values elsewhere (\a before, or
+ * poison if that is NULL), and that the slot has the box's gosa. */
 static void assert_swept_over(struct rig *rig, enum himeno_data data, const struct box *box, int slot,
                               const uint32_t *before)
 {

@@ -9,7 +9,7 @@
 struct expected {
   uint64_t checksum[SWEEPS_MAX + 1];
   double gosa[SWEEPS_MAX + 1];
-  uint32_t *field; /* after the last sweep; the caller frees it */
+  uint32_t *field; /* field after the last sweep; the caller frees it */
 };
 
 static void expected_find(struct expected *e, const int64_t extent[3], enum himeno_data data, int sweeps)

@@ -34,9 +34,9 @@ struct machine {
   int overlap, at_once; /* at_once: one launch for all messages and slabs */
   /* share of the time per byte that depends on the bytes of the whole host */
   double host_share;
-  int sockets; /* memories, shared evenly; a rank uses 0.4 of one; 0: a device per rank */
+  int sockets; /* memories, shared evenly, of which a rank uses 0.4; 0: a device per rank */
   double tile; /* points of a tile along a row; each point that the last tile lacks costs IDLE */
-  int told;    /* 1: runs name their tiles, and a device with a known number of multiprocessors */
+  int told;    /* 1: runs store their tiles and the device's known number of multiprocessors */
 };
 
 static const struct machine plain = {.noise = 0.01, .overlap = 1};

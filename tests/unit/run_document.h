@@ -69,8 +69,8 @@ static UNUSED json_t *whole_run(const double *samples, int n, int ranks)
   return document;
 }
 
-/** A run of five ranks with the rates of all pairs, measured one by one and all at once. Rank 2 is
- * slow with all others. Rank 4 is on another host: its pairs have an eighth of the other rates. */
+/** Returns a run of five ranks with the rates of all pairs, alone and all at once. Rank 2 is slow
+ * with all others. Rank 4 is on another host: its pairs have an eighth of the other rates. */
 static UNUSED json_t *run_with_pairs(void)
 {
   json_t *run = whole_run((const double[]){1, 1, 1}, 3, 5), *pairs = json_array();

@@ -30,7 +30,7 @@ static void assert_near(double value, double expected)
   if (value < expected * 0.995 || value > expected * 1.005) fail_msg("%g, not %g", value, expected);
 }
 
-/* 0.25 operations per byte, as in the seminar: 98 GFLOPS on its device. */
+/* 0.25 operations per byte, as in the seminar, allow 98 GFLOPS on its device. */
 static void an_element_a_work_item_is_bound_by_device_memory(void **state)
 {
   const struct gemm_blocks naive = {.group_m = 16, .group_n = 16, .item_m = 1, .item_n = 1, .stages = 1};

@@ -14,8 +14,8 @@
 #define POINTS 200
 #define CURVES 3
 
-/** A machine. Its caches give the time of a load, by the bytes of the lines touched; the TLB adds a
- * time beyond its reach, by the footprint. */
+/** A machine. Its caches give the time of a load, which depends on the bytes of the lines touched;
+ * the TLB adds a time if the footprint is beyond its reach. */
 struct machine {
   uint64_t line;
   struct {

@@ -200,7 +200,7 @@ static void an_abbreviation_is_refused_but_understood(void **state)
   assert_refused("--swee 3", "unknown option \"--swee\": did you mean --sweeps?");
 }
 
-/* Words with an additional, a missing or another letter, and with two letters swapped. */
+/* The words have an additional, a missing or another letter, or two letters swapped. */
 static void a_slip_is_refused_but_understood(void **state)
 {
   static const char *const slips[][2] = {{"--sweepps", "--sweeps"},  {"--sweps", "--sweeps"},
@@ -217,7 +217,8 @@ static void a_slip_is_refused_but_understood(void **state)
   assert_refused("--sizzling", "unknown option \"--sizzling\": see --help");
 }
 
-/* The nearest word is suggested, the first of equal ones, and none that is too different. */
+/* The nearest word is suggested, the first of equally near ones, and none if all differ too
+ * much. */
 static void the_nearest_word_is_guessed(void **state)
 {
   static const char *const cases[][2] = {{"strem", "stream"},

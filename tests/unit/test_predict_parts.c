@@ -71,7 +71,7 @@ static void the_slowest_rank_decides_and_paths_carry_bytes_concurrently(void **s
   free(model);
 }
 
-/* Six ranks in a row on three hosts: p2p within a host, staged between hosts. */
+/* Six ranks in a row on three hosts use p2p within a host, and staged between hosts. */
 static void hosts_are_reached_by_staged_and_unmeasured_paths_are_refused(void **state)
 {
   static const double slab = 3e-6;
@@ -134,8 +134,8 @@ static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
   free(model);
 }
 
-/* A pass of four sweeps, which hides its fixed cost. If the host attends a transport, slabs of four
- * layers are computed first, and a wait follows. */
+/* A pass of four sweeps hides its fixed cost. If the host attends a transport, slabs of four layers
+ * are computed first, and a wait follows. */
 static void slabs_of_several_sweeps_go_first_by_staged(void **state)
 {
   struct geometry g;

@@ -86,7 +86,7 @@ static void a_noisy_transport_does_not_spoil_the_others(void **state)
   free(model);
 }
 
-/* Computed by hand: (1 + (f·k)^4)^¼ / (1 + f^4)^¼. */
+/* The values are computed by hand: (1 + (f·k)^4)^¼ / (1 + f^4)^¼. */
 static void ranks_on_one_memory_slow_each_other(void **state)
 {
   (void)state;

@@ -46,7 +46,7 @@ static int find(int ranks, struct slowdown found[FOUND])
   return slowdown_find(&in, found, FOUND);
 }
 
-/* A slowdown of 5% for 30 s of 600 s, at any time, with 0.3% noise. */
+/* The slowdown of 5% lasts 30 s of 600 s, at any time, with 0.3% noise. */
 static void half_a_minute_at_five_percent_is_found(void **state)
 {
   struct slowdown found[FOUND];
@@ -68,7 +68,7 @@ static void half_a_minute_at_five_percent_is_found(void **state)
   }
 }
 
-/* 1000 hours of a device in runs of ten minutes; one block in a hundred is interrupted. */
+/* Simulates 1000 hours of a device in runs of ten minutes; 1% of blocks are interrupted. */
 static void a_thousand_hours_without_one_find_none(void **state)
 {
   struct slowdown found[FOUND];
@@ -165,7 +165,7 @@ static void a_pause_of_two_blocks_parts_none(void **state)
   assert_int_equal(found[0].blocks, 42);
 }
 
-/* Two H100 with size L each by p2p; another program uses the second for a fifth of the run. The
+/* Two H100 have size L each, by p2p. Another program uses the second for a fifth of the run. The
  * first needs 606 us per sweep, and 1286 us while it waits for the second, which needs 1271 us. */
 static void who_waits_for_a_slow_one_is_not_slow(void **state)
 {
