@@ -9,9 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
 
 #include "base/hash.h"
 #include "base/log.h"
@@ -23,20 +20,18 @@
 
 SWITCH("HIMENO_MPI_DEVICE", USER, AGREED, CHOICE("0|1"),
        "1: transport `mpi` tries device memory with any MPI library; 0: only with one that reports support; "
-       "unset: also with one whose UCX has CUDA");
+       "unset: also with one that cannot report it, or whose UCX has CUDA");
 
 /* Floats of a test message: enough for MPI's rendezvous protocols. */
 #define TRY_FLOATS 65536
 #define TRY_TAG    128
 
-/* Returns what the library reports about device memory, or 1 if it cannot be queried. */
+/* Returns what the library reports about device memory, or -1 if it has no such function. */
 static int library_supports(void)
 {
-#ifdef MPIX_CUDA_AWARE_SUPPORT
-  return MPIX_Query_cuda_support();
-#else
-  return 1;
-#endif
+  int (*query)(void);
+  *(void **)&query = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
+  return query ? query() : -1;
 }
 
 static int is_ucx_cuda(struct dl_phdr_info *object, size_t size, void *found)
@@ -85,8 +80,9 @@ int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]
     return 0;
   }
   const int64_t asked = switch_number("HIMENO_MPI_DEVICE", -1);
-  mover = library_supports()                              ? "MPI, CUDA-aware as it says"
-          : asked > 0                                     ? "MPI, CUDA-aware as a trial showed"
+  const int reported = library_supports();
+  mover = reported > 0                                    ? "MPI, CUDA-aware as it says"
+          : asked > 0 || (asked < 0 && reported < 0)      ? "MPI, CUDA-aware as a trial showed"
           : asked < 0 && (ucx < 0 ? ucx_supports() : ucx) ? "MPI by UCX with CUDA (cuda_ipc, cuda_copy)"
                                                           : NULL;
   if (mover) return 1;

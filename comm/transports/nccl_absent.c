@@ -19,4 +19,4 @@ const struct halo_transport halo_transport_nccl = {
     .available = absent_available,
 };
 
-const struct nccl_collectives nccl_collectives = {NULL};
+const struct nccl_collectives nccl_collectives = {.open = NULL};

@@ -262,15 +262,42 @@ static void a_rank_is_bound_to_the_card_of_its_number(void **state)
   assert_string_equal(getenv("FI_TCP_IFACE"), "ib0");
 }
 
+/* The dynamic linker finds the program's function before the library's. */
+static int reported;
+int MPIX_Query_cuda_support(void);
+int MPIX_Query_cuda_support(void)
+{
+  return reported;
+}
+
+static const struct gpu_backend cuda = {.name = "cuda", .memory = GPU_MEMORY_CUDA};
+
+static void mpi_takes_device_memory_if_it_says_so_or_cannot_be_asked(void **state)
+{
+  char reason[GPU_TEXT_MAX];
+  (void)state;
+  for (reported = -1; reported <= 1; reported += 2) {
+    assert_true(aware_available(&cuda, reason));
+    assert_string_equal(aware_mover(),
+                        reported > 0 ? "MPI, CUDA-aware as it says" : "MPI, CUDA-aware as a trial showed");
+    setenv("HIMENO_MPI_DEVICE", "0", 1);
+    assert_int_equal(aware_available(&cuda, reason), reported > 0);
+    unsetenv("HIMENO_MPI_DEVICE");
+  }
+  reported = 0;
+  setenv("HIMENO_MPI_DEVICE", "1", 1);
+  assert_true(aware_available(&cuda, reason));
+  unsetenv("HIMENO_MPI_DEVICE");
+}
+
 /* Any library named libuct_cuda stands for UCX's CUDA transports. */
 static void ucx_with_cuda_is_found_if_mpi_sends_by_it(void **state)
 {
-  static const struct gpu_backend cuda = {.name = "cuda", .memory = GPU_MEMORY_CUDA};
   const char *pml = getenv("OMPI_MCA_pml"), *build = getenv("top_builddir");
   char reason[GPU_TEXT_MAX], name[512];
   const int by_ucx = pml && strcmp(pml, "ucx") == 0;
   (void)state;
-  if (aware_available(&cuda, reason)) skip(); /* this MPI library accepts device memory */
+  if (aware_available(&cuda, reason)) skip(); /* its UCX has CUDA */
   command("cp %s/tests/unit/fake_nvml.so%s %s/libuct_cuda.so.0", build, "");
   snprintf(name, sizeof name, "%s/libuct_cuda.so.0", folder);
   assert_non_null(dlopen(name, RTLD_NOW));
@@ -324,6 +351,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(cards_are_read_with_rate_state_and_errors),
       cmocka_unit_test(nearness_follows_the_pci_tree),
       cmocka_unit_test(the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one),
+      cmocka_unit_test(mpi_takes_device_memory_if_it_says_so_or_cannot_be_asked),
       cmocka_unit_test(ucx_with_cuda_is_found_if_mpi_sends_by_it),
       cmocka_unit_test(bytes_by_tcp_are_found_while_an_rdma_card_is_idle),
       cmocka_unit_test(a_card_has_what_its_peer_received_and_nothing_if_another_carried_it),
