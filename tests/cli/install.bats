@@ -26,7 +26,7 @@ setup() {
   local name page
   for name in comm-gpu gemm-gpu himeno-gpu himeno-judge mem-gpu himeno-accept himeno-isa himeno-plot himeno-report himeno-scaling; do [ -x "$prefix/bin/$name" ]; done
   refute grep -rIlF -e "$top_srcdir" -e "$BATS_FILE_TMPDIR" "$prefix"
-  refute grep -rnE '(^|[ `])(scripts/(accept|plot|report|scaling|isa-report)|build/[a-z]+-gpu)( |`|$)' "$share/README.md" "$share/doc"
+  refute grep -rnE '(^|[ `])(scripts/(accept|plot|report|scaling|isa-report)|build/[a-z]+-gpu)( |`|$)' "$share"/{README.md,doc,scripts/*/*.py}
   [ -d "$prefix/share/man" ] || skip "python3 was not found by configure"
   for name in "$prefix"/bin/*; do
     page=$prefix/share/man/man1/${name##*/}.1
