@@ -26,7 +26,7 @@ without_sanitizers() { [ "${SANITIZERS:-no}" = no ] || skip "$1"; }
 # needs_results: skips the test in a release, which leaves out doc/results.
 needs_results() { [ -d "$top_srcdir/doc/results" ] || skip "doc/results is not part of a release"; }
 
-# recorded FILE.jsonl NAME: prints a document of doc/results. recorded FILE.jsonl NAME... FOLDER/: stores those that match.
+# recorded FILE.jsonl NAME: prints a document of doc/results. recorded FILE.jsonl NAME... FOLDER/: stores those with such names.
 recorded() {
   "$PYTHON" - "$top_srcdir/doc/results/$1" "${@:2}" <<'END'
 import fnmatch, json, os, sys

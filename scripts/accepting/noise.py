@@ -11,15 +11,15 @@ NORMAL_MAD = 1.4826
 
 
 def spread_of(values):
-    """Median, and a robust standard deviation."""
+    """Return the median, and a robust standard deviation."""
     middle = statistics.median(values)
     return middle, NORMAL_MAD * statistics.median(abs(one - middle) for one in values)
 
 
 def noise_of(samples):
-    """Upper bound at 99% confidence of the relative noise of blocks' times; None if unknown.
+    """Return an upper bound of blocks' relative noise at 99% confidence; None if it is unknown.
 
-    The same as stats_noise_max of base/stats.c."""
+    It is that of stats_noise_max in base/stats.c."""
     n = len(samples)
     if n < BLOCKS_MIN:
         return None

@@ -23,7 +23,7 @@ class Instruction:
 
     @property
     def floating(self):
-        """True for an instruction on floating-point numbers, which never computes an address."""
+        """Return True if it computes with floating-point numbers, and so never an address."""
         return bool(
             re.match(r"[FDH](?!LO)[A-Z0-9]+|MUFU|[HIQ]?G?MMA", self.op)
             or re.search(r"[._](f|bf|tf)(16|32|64)(x2)?\b", self.op)

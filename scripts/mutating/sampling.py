@@ -293,7 +293,7 @@ def sample(a, tree, rig, results):
     order = sorted(
         everything, key=lambda name: hashlib.sha256(f"{a.seed} {name}".encode()).digest()
     )
-    rig.make(sorted(rig.for_tests))  # their objects name the functions that they call
+    rig.make(sorted(rig.for_tests))  # a test's objects name the functions that it calls
     trials, earlier, lines, counted = (
         trial.Trials(rig, a.patience, a.quick),
         read_lines(results) if a.resume else {},

@@ -280,7 +280,7 @@ def line_styles_of(points, style):
 
 
 def label_of(mode, key, some, share):
-    """A measured point's tooltip."""
+    """Return the tooltip of a measured point."""
     point = some[0]
     time, rate = middle(some), statistics.median(one["gflops"] for one in some)
     ceiling = [one["share"] for one in some if one["share"] is not None]

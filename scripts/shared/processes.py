@@ -101,7 +101,7 @@ def output(words, seconds=60):
 
 
 def environment():
-    """Environment variables for launchers."""
+    """Return environment variables for launchers."""
     return {
         **(AS_ROOT if os.geteuid() == 0 else {}),
         **({} if shutil.which("ssh") or shutil.which("rsh") else NO_SSH),

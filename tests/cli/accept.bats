@@ -11,7 +11,7 @@ setup() {
   export HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so OMP_NUM_THREADS=1
 }
 
-# accept RANKS POLICY OPTION...: a short run on null devices with a simulated clock. himeno-judge must judge its document alike.
+# accept RANKS POLICY OPTION...: runs briefly on null devices with a simulated clock; himeno-judge must judge the document alike.
 # -t counts simulated seconds; a block takes slightly more than 1 ms of them.
 accept() {
   local launch="on $1" policy=$2

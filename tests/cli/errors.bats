@@ -26,7 +26,7 @@ bats_require_minimum_version 1.5.0
   done
   SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 run "$himeno" --list
   expect_status 3
-  SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 SLURM_PTY_PORT=1 run "$himeno" --list # srun --pty starts a shell as such a step
+  SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 SLURM_PTY_PORT=1 run "$himeno" --list # srun --pty starts a shell with these variables
   expect_status 0
 }
 

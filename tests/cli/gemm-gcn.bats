@@ -33,7 +33,7 @@ figures() {
   echo "$1: $registers registers, $scratch bytes of scratch, $products of $instructions instructions multiply and add"
 }
 
-# rung CHIP NAME LEAST OPTION...: the hot loop does not spill; at least LEAST per cent of it multiply and add.
+# rung CHIP NAME LEAST OPTION...: the hot loop must not spill; at least LEAST per cent of it must multiply and add.
 rung() {
   local chip=$1 name=$2 least=$3
   shift 3

@@ -31,7 +31,7 @@ himeno-gpu/2.config.planted stands in a schema and is written by no document' ]
 @test "changed commands, options, exit codes, lines and keys are found" {
   folder=$BATS_TEST_TMPDIR/golden
   cp -r "$top_srcdir/tests/golden" "$folder"
-  # A new documented command, and one with an unknown option.
+  # Document a new command, and one with an unknown option.
   mkdir -p "$BATS_TEST_TMPDIR/tree/doc"
   cp "$top_srcdir"/*.md "$BATS_TEST_TMPDIR/tree"
   cp "$top_srcdir"/doc/*.json "$BATS_TEST_TMPDIR/tree/doc"
@@ -40,7 +40,7 @@ himeno-gpu/2.config.planted stands in a schema and is written by no document' ]
   run golden whole "$BATS_TEST_TMPDIR/tree"
   expect_status 1
   [[ $output == *"README.md: mpirun -np 9 build/himeno-gpu -s M"*"is not in tests/golden/commands"*"gemm-gpu has no option --gone"* ]]
-  # Runs with another exit code, without an expected line, and with a document that lacks a key or has another type.
+  # Expect another exit code, a line that is not printed, and a document with a key that it lacks and one of another type.
   sed -i 's/"gbps": {"type": \["number"/"gbps": {"type": ["string"/; s/"required": \["seconds", "gflops"/&, "planted"/' \
     "$BATS_TEST_TMPDIR/tree/doc/result.schema.json"
   ln -s "$top_srcdir/tests" "$BATS_TEST_TMPDIR/tree/tests"

@@ -44,7 +44,7 @@ draws() {
 # seen LOG CODE: runs CODE, which asserts facts about the panels of picture.svg. LOG ("", "x", "xy") lists its logarithmic axes.
 seen() { PYTHONPATH=$top_srcdir/tests/cli "$PYTHON" -Bc "import json, math, sys, svg; panels = svg.panels('picture.svg', '$1'); $2" "${@:3}"; }
 
-# refuses PATTERN ARGUMENT...: plot must end with 2 and one line that matches, without a figure.
+# refuses PATTERN ARGUMENT...: plot must end with 2, a line that matches PATTERN, and no figure.
 refuses() {
   local pattern=$1
   shift

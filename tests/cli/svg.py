@@ -10,7 +10,7 @@ UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
 
 
 def number(text):
-    """57 KiB, 1/16, 1000."""
+    """Return the value of a text such as 57 KiB, 1/16 or 1000."""
     found = re.fullmatch(r"(?:(1)/)?([\d.]+)(?: ([KMG]iB|B))?", text)
     return (
         (1 / float(found[2]) if found[1] else float(found[2])) * UNITS.get(found[3], 1)

@@ -4,8 +4,8 @@
 load ../helper
 bats_require_minimum_version 1.5.0
 
-# stride: the step to the next call. The ceiling kernel is launched a hundred times; every 25th is
-# enough.
+# stride: prints the step to the next call. The ceiling kernel is launched a hundred times; every
+# 25th is enough.
 stride() { [[ $text == *"launch ceiling"* ]] && echo 25 || echo 1; }
 
 # fails_well N COMMAND...: if the Nth device call fails, COMMAND must end with 3 or 7 and one message with the call's name.

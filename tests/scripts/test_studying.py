@@ -106,7 +106,7 @@ class Studying(helper.Case):
         found, text, code = shown({"p2p": quiet[:3]}, {"p2p": [(1.05,)] * 3})
         self.assertIn("vary by 0.10% and unknown", text)
         self.assertEqual(code, 5)
-        # A table of Student's t; and of the test's power: it finds nine of ten such changes.
+        # Quantiles are those of Student's t. Nine of ten changes of the printed size are found.
         for chance, freedom, value in (
             (0.05, 1, 12.7062),
             (0.05, 2, 4.3027),

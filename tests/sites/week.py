@@ -103,7 +103,7 @@ class Node:
             (self.state / "active.json").write_text(json.dumps({"time": hour, **verdict}))
 
     def printed(self, words, seconds):
-        """What nvidia-smi prints."""
+        """Return what nvidia-smi prints."""
         if "no answer" in self.now:
             return ""
         there = [
@@ -125,7 +125,7 @@ class Node:
 
 
 def slurm(*words):
-    """The controller."""
+    """Simulate commands of Slurm."""
     if words[0] == "sinfo":
         return "".join(f"{one.name} {one.reason or 'none'}\n" for one in nodes.values())
     if words[1] == "show":

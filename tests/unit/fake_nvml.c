@@ -151,7 +151,7 @@ int nvmlDeviceGetRetiredPages(device_t device, int cause, unsigned *count, unsig
   return answer(cause == 0 ? "pages" : "pages_double", device, 0, count);
 }
 
-/* Reported only if FAKE_NVML has the word: simulated times do not depend on widths or clocks. */
+/* Reports the value only if FAKE_NVML has the word, because simulated times do not depend on it. */
 #define WIDTH(function, word)                                                                                \
   int function(device_t device, unsigned *value);                                                            \
   int function(device_t device, unsigned *value)                                                             \

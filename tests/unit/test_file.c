@@ -476,7 +476,7 @@ int main(void)
       SPECIFY(a_signal_that_none_can_catch_leaves_the_older_file_and_no_draft),
       SPECIFY(an_error_leaves_the_older_file_as_it_was),
       SPECIFY(checking_leaves_nothing),
-      SPECIFY(what_was_read_is_not_written), /* must be last, because a switch stays reported */
+      SPECIFY(what_was_read_is_not_written), /* must be last, because an input stays an input */
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

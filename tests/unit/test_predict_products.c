@@ -23,9 +23,9 @@ static double up(double a, double b)
   return ceil(a / b);
 }
 
-/* Returns the end of panel j, computed independently of the model, if it begins at \a at. Slices
- * arrive from one step after \a before on, the last one after \a travel. Each step multiplies what
- * it brings with all slices that are there. */
+/* Returns the end of panel j if it begins at \a at, computed independently of the model. At each
+ * step slices of A and B arrive (the last ones \a travel after \a before), and are multiplied with
+ * each other and with all earlier slices. */
 static double panel_time(double at, double before, double travel, double launch, double panel, int P, int Q)
 {
   const int most = P > Q ? P : Q;
@@ -39,8 +39,9 @@ static double panel_time(double at, double before, double travel, double launch,
   return at;
 }
 
-/* Returns a panel's time if tiles of C run in waves on 132 multiprocessors. If these are known, a
- * kernel may divide k into parts and add them up; whole tiles fill the waves of all panels. */
+/* Returns a panel's time if tiles of C run in waves on 132 multiprocessors. If runs store their
+ * tiles, kernels may divide k into parts and add them up, or whole tiles of all panels share
+ * waves. */
 static double tiles_time(const struct machine *m, double rows, double columns, double k, double panels,
                          const struct study_run *run)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Terms of the performance model for hosts with many ranks, for kernels' tiles, and for noisy
+/* Tests terms of the performance model for hosts with many ranks, for kernels' tiles, and for noisy
  * transports. */
 #include "tests/unit/predict_machine.h"
 

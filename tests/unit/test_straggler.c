@@ -268,8 +268,8 @@ static void with_fewer_blocks_than_the_test_needs_nobody_is_accused(void **state
   assert_int_equal(still_run(4, 6, slow, 1, found), 1);
 }
 
-/* If one block in five is slow by chance, 7 of 10 are in 0.09% of all cases, and 8 in 0.008%. Four
- * ranks, and compute and exchange, allow 0.0125%. */
+/* If one block in five is slow by chance, 7 of 10 are in 0.09% of all cases, and 8 in 0.008%. The
+ * limit of 0.1%, divided by four ranks and by compute and exchange, is 0.0125%. */
 static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
 {
   struct straggler found[FOUND_MAX];
