@@ -15,7 +15,7 @@ static int64_t less_of(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-/* Returns the number of floats in the chunk that starts \a at floats into a box. */
+/* Returns the number of floats in the chunk that begins at float \a at of a box. */
 static int64_t chunk_floats(const struct box *box, int64_t at, int64_t most)
 {
   int64_t row = box_extent(box, 2), layer = row * box_extent(box, 1), all = box_points(box);
@@ -35,8 +35,9 @@ static int64_t chunks_count(const struct halo_plan *plan, int receive, const str
   return n;
 }
 
-/* Appends a chunk. It joins the last piece if it follows directly in the buffer, `alone` is 0 for
- * both messages, and the sum is at most `most` floats (0: any). Otherwise it begins a new piece. */
+/* Appends a chunk. The chunk joins the last piece if it directly follows that piece in the buffer,
+ * `alone` is 0 for both messages, and the piece then has at most `most` floats (0: no limit).
+ * Otherwise the chunk begins a new piece. */
 static void chunk_add(struct halo_chunks *chunks, int message, int64_t begin, int64_t count,
                       const struct halo_cutting *cutting)
 {

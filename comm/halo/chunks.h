@@ -31,13 +31,13 @@ struct halo_cutting {
   int alone;    /**< 1: every chunk of this message is a piece of its own */
 };
 
-/** \brief Divides the messages of a plan, each by its entry in \a cutting: the boxes to receive if
- * \a receive is 1, otherwise the boxes to send. Chunks of messages with `alone` come first. */
+/** \brief Divides the boxes that a plan receives (\a receive is 1) or sends (0). cutting[m] says
+ * how message m is divided. Chunks of messages with `alone` come first. */
 status_t halo_chunks_create(struct halo_chunks *chunks, const struct halo_plan *plan, int receive,
                             const struct halo_cutting cutting[HALO_MESSAGES_MAX]);
 
-/** \brief Returns the part of a field, in bytes, that holds \a count floats of a packed message,
- * starting \a begin floats into \a box. */
+/** \brief Returns the rows of a field, in bytes, that contain \a count floats of \a box, from float
+ * \a begin of its packed data on. */
 struct gpu_rows halo_rows(const struct layout *layout, const struct box *box, int64_t begin, int64_t count);
 
 void halo_chunks_free(struct halo_chunks *chunks);

@@ -8,8 +8,8 @@
 #include "base/log.h"
 
 /* Cost model of an exchange, in bytes, used only to choose a decomposition. Each message costs
- * MESSAGE_BYTES in addition to its data (10 µs at 10 GB/s). pack_factor multiplies the bytes of
- * faces normal to i, j and k, because shorter contiguous runs are slower to pack. */
+ * MESSAGE_BYTES (10 µs at 10 GB/s) in addition to its data. The data of a face normal to dimension
+ * d costs pack_factor[d] per byte, because shorter contiguous runs are slower to pack. */
 #define MESSAGE_BYTES 100e3
 static const double pack_factor[3] = {1.0, 1.25, 3.0};
 
@@ -157,8 +157,8 @@ int decomp_neighbour(const struct decomp *decomp, const int dir[3])
   return (there.coord[0] * there.procs[1] + there.coord[1]) * there.procs[2] + there.coord[2];
 }
 
-/* Computes the extents and boxes of dimension d. The array has a halo at each neighbour and a
- * single fixed layer at each end of the grid. */
+/* Computes the extents and boxes of dimension d. On each side, the array has \a depth halo layers
+ * if there is a neighbour, or one fixed layer at the end of the grid. */
 static void layout_dimension(struct layout *layout, const struct decomp *decomp, int depth, int d)
 {
   int first = decomp->coord[d] == 0, last = decomp->coord[d] == decomp->procs[d] - 1;

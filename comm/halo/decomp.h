@@ -4,8 +4,9 @@
  * around it.
  *
  * Global indices run over the whole grid, boundary included; interior points of dimension d are 1 …
- * global[d]−2. A rank *owns* the interior points [lo, hi). Its local array holds them, `depth`
- * layers of each neighbour, and the single fixed layer at the ends of the grid. */
+ * global[d]−2. A rank *owns* the interior points [lo, hi). Its local array contains these points
+ * and, on each side, `depth` halo layers if there is a neighbour or one fixed layer at the end of
+ * the grid. */
 #ifndef COMM_HALO_DECOMP_H
 #define COMM_HALO_DECOMP_H
 
@@ -44,8 +45,8 @@ struct decomp_rules {
 };
 
 /** \brief Sets \a procs to the decomposition P×Q×R of \a ranks with the shortest modelled exchange
- * time. \a global is the whole grid, or the grid per rank if \a weak is 1. Returns STATUS_USAGE if
- * no decomposition leaves each rank enough points. */
+ * time. \a global has the extents of the whole grid, or of the grid per rank if \a weak is 1.
+ * Returns STATUS_USAGE if no decomposition satisfies \a rules. */
 status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struct decomp_rules *rules,
                        int procs[3]);
 
@@ -54,9 +55,9 @@ status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struc
 status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
                       const struct decomp_rules *rules);
 
-/** \brief Sets \a procs to \a wanted, or to a chosen decomposition if wanted[0] is 0, and \a global
- * to the whole grid. \a extent is the whole grid, or the grid per rank if \a weak is 1. Errors are
- * those of decomp_choose and decomp_check. */
+/** \brief Sets \a procs to \a wanted, or to the result of decomp_choose if wanted[0] is 0. Sets \a
+ * global to the extents of the whole grid. \a extent has the extents of the whole grid, or of the
+ * grid per rank if \a weak is 1. Returns STATUS_USAGE if decomp_choose or decomp_check does. */
 status_t decomp_cut(int ranks, const int64_t extent[3], int weak, const struct decomp_rules *rules,
                     const int wanted[3], int procs[3], int64_t global[3]);
 
@@ -76,13 +77,14 @@ struct layout {
   struct box owned;  /**< interior points that this rank owns, local indices */
   /** owned points and adjacent fixed layers, over which the checksum is computed; local indices */
   struct box counted;
-  /** interior points of the grid that the array holds, with the halo; local indices */
+  /** interior points of the grid in this array, including those in the halo; local indices */
   struct box interior;
   int64_t global[3];
 };
 
-/** \brief Computes the shape of the local array with a halo of \a depth layers. The pitch is a
- * row's extent plus at least \a pad floats, rounded up to 32. Returns STATUS_USAGE on overflow. */
+/** \brief Computes the shape of the local array with a halo of \a depth layers. The pitch is the
+ * extent along k plus \a pad, rounded up to a multiple of 32 floats. Returns STATUS_USAGE on
+ * overflow. */
 status_t layout_init(struct layout *layout, const struct decomp *decomp, int depth, int pad);
 
 /** \brief Returns the number of floats of one array, including padding. */

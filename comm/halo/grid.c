@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/values.h"
 
-/** No machine can hold a larger grid. */
+/** Maximum number of points of a grid; no machine can hold more. */
 #define POINTS_MAX ((int64_t)1 << 48)
 
 static const struct grid_size named_sizes[] = {
@@ -43,7 +43,7 @@ static int parse_extents(const char *text, int64_t extent[3])
   return 1;
 }
 
-/** Sets the name to "IxJxK". It fits: POINTS_MAX limits the three numbers to 17 digits together. */
+/** Sets the name to "IxJxK", which fits: POINTS_MAX limits the numbers to 17 digits in total. */
 static void name_extents(struct grid_size *size)
 {
   char text[64];

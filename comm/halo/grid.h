@@ -18,11 +18,12 @@ struct grid_size {
  * the text is invalid, logs an error and returns STATUS_USAGE. */
 status_t grid_size_parse(const char *option, const char *text, void *size);
 
-/** \brief Returns the number of named sizes. grid_size_named returns the n-th, smallest first. */
+/** \brief Returns the number of named sizes. grid_size_named returns size \a n, from 0, the
+ * smallest. */
 int grid_size_count(void);
 const struct grid_size *grid_size_named(int n);
 
-/** \brief Reads PxQxR into \a procs, an int[3]; "auto" sets only procs[0], to 0. If the text is
+/** \brief Reads PxQxR into \a procs, an int[3]; for "auto", only sets procs[0] to 0. If the text is
  * invalid, logs an error and returns STATUS_USAGE. */
 status_t grid_procs_parse(const char *option, const char *text, void *procs);
 

@@ -14,7 +14,8 @@ static int dir_number(const int dir[3], int sign)
   return (sign * dir[0] + 1) * 9 + (sign * dir[1] + 1) * 3 + (sign * dir[2] + 1);
 }
 
-/* One sweep reads neighbours that differ in at most two indices; several sweeps need all 26. */
+/* One sweep reads only points that differ from the computed point in at most two indices. Several
+ * sweeps read points in all 26 directions. */
 int halo_dir_is_needed(const int dir[3], int depth)
 {
   int differing = (dir[0] != 0) + (dir[1] != 0) + (dir[2] != 0);

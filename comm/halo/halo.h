@@ -3,8 +3,8 @@
  * \brief The halo messages of a rank: one per neighbour, up to 26, all sent at the same time.
  *
  * The messages of a rank are contiguous in one send and one receive buffer, so that one kernel
- * packs and one unpacks all of them. With depth 1, 18 neighbours suffice, because a sweep does not
- * read the eight corners of a point's 3×3×3 cube. */
+ * packs all of them and another one unpacks all of them. With depth 1, 18 neighbours suffice,
+ * because a sweep does not read the eight corners of a point's 3×3×3 cube. */
 #ifndef COMM_HALO_HALO_H
 #define COMM_HALO_HALO_H
 
@@ -32,13 +32,12 @@ struct halo_plan {
   int64_t floats, recv_floats; /**< sizes of the send and of the receive buffer, in floats */
 };
 
-/** \brief Plans the messages of one rank for a halo of \a depth layers. */
 void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout,
                     int depth);
 
 /** \brief Plans a message of \a n floats between ranks 0 and 1, in both directions or, with \a
  * one_way, only from rank 0 to rank 1. The layout is one row: the floats to send, then the floats
- * to receive, each aligned to a cache line of a GPU. */
+ * to receive. Both begin at a cache line of a GPU. */
 void halo_plan_pair(struct halo_plan *plan, struct layout *layout, int rank, int64_t n, int one_way);
 
 /** \brief Returns STATUS_USAGE if a message has more floats than MPI can count (INT_MAX). */
@@ -55,8 +54,8 @@ struct halo_cut {
 };
 
 /** \brief Divides the owned box into one slab per side with a neighbour, and the inner box. Slabs
- * have the plan's depth. Along j they have \a rows if that is more and the inner box keeps at least
- * \a rows. */
+ * have the plan's depth. Those normal to j have \a rows rows instead if that is more and leaves at
+ * least \a rows rows in the inner box. */
 void halo_cut_init(struct halo_cut *cut, const struct halo_plan *plan, const struct layout *layout, int rows);
 
 /** \brief Returns 1 if a halo of \a depth layers has points in direction \a dir. */

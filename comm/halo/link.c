@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Links in host memory: for the CPU, and for the null backend, where calls fail on demand. */
+/* Links in host memory: for the CPU, and for the null backend, whose calls fail on demand. */
 #include "comm/halo/link.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
  * Exchanges are numbered from 1. A rank stores its faces into its neighbours' memory and then
  * writes the exchange's number to its flag at each neighbour. A rank reads a halo only after its
  * own flag for that neighbour has reached the number. Flags only grow, so none has to be reset.
- * doc/explanation/transport.md explains why this is sufficient. Compiles as C and CUDA. */
+ * doc/explanation/transport.md explains why this is sufficient. C and CUDA share this file. */
 #ifndef COMM_HALO_LINK_H
 #define COMM_HALO_LINK_H
 
@@ -33,13 +33,13 @@ struct halo_state {
   unsigned blocks; /**< number of thread blocks of the sending kernel that are done */
   /** 1 after a wait has passed its deadline: this rank then no longer waits or sends */
   int broken;
-  /** total times of waits, of storing faces, and of sweeps that store faces themselves */
+  /** total times of waits, of kernels that store faces, and of sweeps that store faces */
   uint64_t wait_ns, push_ns, edge_ns;
 };
 
 /** Host memory in which the device reports long waits. */
 struct halo_plea {
-  volatile uint64_t step;    /**< number of the exchange that is waited for, relative to `base` */
+  volatile uint64_t step;    /**< number of the awaited exchange, relative to `base` */
   volatile uint32_t missing; /**< one bit per message still awaited; 0 unless a wait is long */
   volatile uint32_t hung;    /**< 1 after the deadline has passed */
 };
@@ -47,11 +47,11 @@ struct halo_plea {
 struct halo_link_message {
   int lo[3], hi[3]; /**< points to send, local indices */
   int dir[3];       /**< direction of the neighbour */
-  /** where the first point is stored in the neighbour's two fields; NULL if faces are not stored */
+  /** addresses of the first point in the neighbour's two fields; NULL if faces are not stored */
   float *to[2];
   int64_t plane, pitch; /**< strides of the neighbour's fields, multiples of 4 */
-  uint64_t *flag;       /**< this rank's flag at the neighbour */
-  const uint64_t *here; /**< this rank's own flag, which the neighbour increases */
+  uint64_t *flag;       /**< flag in the neighbour's memory, which this rank sets */
+  const uint64_t *here; /**< flag in this rank's memory, which the neighbour sets */
 };
 
 /** A rank's links to all neighbours. Passed to kernels by value. */
@@ -67,8 +67,8 @@ struct halo_link {
 
 /** Device operations on a link; asynchronous if the backend has queues. */
 struct halo_link_ops {
-  /** \brief Returns 1 if additions to memory of device \a uuid are atomic. The member is NULL if
-   * they always are. */
+  /** \brief Returns 1 if \a device can add atomically to memory of the device \a uuid. The member
+   * is NULL if every device can. */
   int (*adds)(struct gpu_device *device, const char *uuid);
   /** \brief Stores the faces of \a field into field `which` of the neighbours, then sets the flags
    * to base + \a step. */

@@ -108,7 +108,7 @@ static status_t route_part_open(struct halo_route *route, const struct halo_tran
   return STATUS_OK;
 }
 
-/* Opens `staged` for the messages in rest. Collective, also for ranks without such messages. */
+/* Opens `staged` for the messages in rest. Collective, including ranks without such messages. */
 static status_t rest_open(struct halo_route *route)
 {
   struct halo_reach reach[HALO_MESSAGES_MAX];
@@ -137,7 +137,8 @@ static void fault_plan(struct halo_route *route)
   route->fault->left = (long)corrupt[1];
 }
 
-/* Sets unattended to 1 only if all ranks can be, because otherwise every pass has collectives. */
+/* Sets route->unattended to 1 only if it can be 1 on all ranks. Otherwise all ranks must take part
+ * in the collectives of every pass. */
 static status_t unattended_agree(struct halo_route *route)
 {
   int mine = route->main.transport->unattended && !route->rest.transport && !route->fault;

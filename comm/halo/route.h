@@ -4,7 +4,7 @@
  * transport `staged` for the other messages.
  *
  * decomp.h divides the grid over ranks, halo.h plans each rank's messages, transport.h moves them,
- * and pack.h and link.h contain the device's part, by packed buffers or by direct stores:
+ * pack.h packs halos on the device, and link.h stores them directly in the neighbours' memory:
  *
  *     halo_route_open(transport, &context, &route);
  *     … halo_route_start(route, field, computed);
@@ -46,23 +46,23 @@ status_t halo_route_pass(struct halo_route *route, struct gpu_mem from, struct g
                          struct gpu_event *computed);
 status_t halo_route_progress(struct halo_route *route);
 
-/** \brief Returns when all work of the host is done. The halos are valid after the event *arrived,
- * or if that is NULL, for later work in context.compute. */
+/** \brief Returns when the host has nothing left to do for the exchange. The halos are valid after
+ * the event *arrived or, if *arrived is NULL, for work enqueued in context.compute from now on. */
 status_t halo_route_finish(struct halo_route *route, struct gpu_event **arrived);
 status_t halo_route_times(struct halo_route *route, struct halo_times *times);
 
 /** \brief Blocks the host until \a event has passed, and serves the watchdog meanwhile. Returns
- * STATUS_HANG if the device found that a neighbour is silent. */
+ * STATUS_HANG if a wait on the device has passed its deadline. */
 status_t halo_route_await(struct halo_route *route, struct gpu_event *event);
 
 /** \brief Blocks the host until \a queue is empty; otherwise like halo_route_await. */
 status_t halo_route_wait(struct halo_route *route, struct gpu_queue *queue);
 
-/** \brief Returns 1 if on all ranks start and finish only enqueue work, so that the host need not
- * act before halo_route_wait. */
+/** \brief Returns 1 if halo_route_start and halo_route_finish only enqueue work, on all ranks, so
+ * that the host need not act before halo_route_wait. */
 int halo_route_unattended(const struct halo_route *route);
 
-/** \brief Ends a block of exchanges: see `lap` of the transport. Only for unattended routes. */
+/** \brief Ends a block, as `lap` of struct halo_transport does. Only for unattended routes. */
 status_t halo_route_lap(struct halo_route *route);
 
 /** \brief Returns 1 if kernels can send and wait themselves: the transport has a link, and it
@@ -76,7 +76,6 @@ const struct halo_link *halo_route_link(const struct halo_route *route, uint64_t
 /** \brief Makes halos that kernels received through the link valid for work in context.compute. */
 status_t halo_route_settle(struct halo_route *route);
 
-/** \brief Describes the path of message \a m of the plan. */
 void halo_route_path(const struct halo_route *route, int m, struct halo_path *path);
 
 #endif

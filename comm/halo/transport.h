@@ -22,14 +22,14 @@ struct halo_exchange;
 struct halo_link;
 struct doc;
 
-/** Phases of an exchange. Times are summed over all exchanges since they were last read. */
+/** Phases of an exchange. Times are summed over all exchanges since the times were last read. */
 enum halo_phase { HALO_PACK, HALO_D2H, HALO_WAIT, HALO_TRANSFER, HALO_H2D, HALO_UNPACK, HALO_PHASES };
 #define HALO_PHASE_NAMES "pack", "d2h", "wait", "transfer", "h2d", "unpack"
 
 /** Stages of an exchange that packs and unpacks. They do not overlap: each moment counts for the
  * earliest stage that some halo of the rank has not finished. */
 enum halo_stage { STAGE_PACK, STAGE_D2H, STAGE_HANDOVER, STAGE_H2D, STAGE_UNPACK, HALO_STAGES };
-/** Handovers of staged halos: "shared memory" within a host, "MPI" between hosts. */
+/** Names of how `staged` hands halos over: "shared memory" within a host, "MPI" between hosts. */
 extern const char *const halo_handovers[2];
 
 #define HALO_STAGE_NAMES "pack", "d2h", "handover", "h2d", "unpack"
@@ -46,7 +46,7 @@ struct halo_context {
   struct gpu_device *device;
   const struct layout *layout;
   const struct halo_plan *plan; /**< copied by setup */
-  struct gpu_mem fields[2];     /**< the fields whose halos are exchanged; from halo_field_alloc */
+  struct gpu_mem fields[2];     /**< the fields whose halos are exchanged, from halo_field_alloc */
   struct gpu_queue *compute;    /**< the queue that computes the fields */
 };
 
@@ -84,8 +84,9 @@ struct halo_transport {
   /** \brief Lets messages progress without blocking; called between parts of interior work. NULL if
    * messages progress without the host. */
   status_t (*progress)(struct halo_exchange *exchange);
-  /** \brief Returns when all work of the host is done. The field's halos are valid after the event
-   * *arrived, or if that is NULL, for later work in context.compute. */
+  /** \brief Returns when the host has nothing left to do for the exchange. The field's halos are
+   * valid after the event *arrived or, if *arrived is NULL, for work enqueued in context.compute
+   * from now on. */
   status_t (*finish)(struct halo_exchange *exchange, struct gpu_event **arrived);
   /** \brief Adds the times of finished exchanges. Call it when the device's queue is empty. */
   status_t (*times)(struct halo_exchange *exchange, struct halo_times *times);
@@ -132,13 +133,14 @@ extern const struct halo_transport *const halo_transports[];
 
 const struct halo_transport *halo_transport_find(const char *name);
 
-/** \brief Documents `memory` and `mover` of the transport \a used, if there is such a transport. */
+/** \brief Writes `memory` and `mover` of the transport named \a used to a document, or neither if
+ * there is no such transport. */
 void halo_transport_document(struct doc *d, const char *used);
 
 /** \brief Returns STATUS_USAGE if no transport has that name; the error suggests a similar one. */
 status_t halo_transport_check(const char *option, const char *name);
-/** \brief Reads a transport's name into \a field, a const char *; NULL for "auto". Errors as for
- * halo_transport_check. */
+/** \brief Reads a transport's name into \a field, a const char *, which is set to NULL for "auto".
+ * Returns errors as halo_transport_check does. */
 status_t halo_transport_parse(const char *option, const char *text, void *field);
 
 /** \brief Allocates a field whose halos \a transport will exchange. */

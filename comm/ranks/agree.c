@@ -34,8 +34,8 @@ static void verdict_fill(struct verdict *verdict, status_t status)
   snprintf(verdict->text, sizeof verdict->text, "%s", log_held());
 }
 
-/* Prints the text of rank r, unless an earlier rank had the same. Names the ranks that have it,
- * unless all ranks do and it is not `local`. */
+/* Prints the error text of rank r, unless a lower rank has the same text. Names all ranks with this
+ * text, unless every rank has it and `local` is 0. */
 static void print_once(const struct verdict *all, int n, int r)
 {
   int equal = 0, named = 0;
@@ -52,8 +52,9 @@ static void print_once(const struct verdict *all, int n, int r)
   if (all[r].text[0]) log_print(equal == n && !all[r].local ? "" : who, all[r].text);
 }
 
-/* Sends and receives one message of an agreement. If this rank failed, the others may not come here
- * but wait for it in another call. It then notifies them, and the job ends after one confirms. */
+/* Sends and receives one message of an agreement. If this rank failed, other ranks may wait for it
+ * in another call and never come here. This rank then notifies them, and ends the job when one
+ * confirms it. */
 static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from, const int *mine, int *theirs)
 {
   MPI_Request requests[2];
@@ -79,7 +80,6 @@ static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from,
   }
 }
 
-/* Gathers the held errors of all ranks; rank 0 prints them. */
 static status_t texts_print(MPI_Comm comm, status_t status)
 {
   int rank, n;
@@ -103,9 +103,10 @@ static status_t texts_print(MPI_Comm comm, status_t status)
   return printed;
 }
 
-/* Dissemination algorithm: in the round with distance d each rank receives the worst status known
- * to the rank d before it. Source: Hensgen, Finkel and Manber, "Two algorithms for barrier
- * synchronization", 1988. Its tags match no collective. */
+/* Dissemination algorithm: in the round with distance d, each rank receives the worst status that
+ * the rank with a number lower by d (modulo n) knows. Source: Hensgen, Finkel and Manber, "Two
+ * algorithms for barrier synchronization", 1988. Messages rather than MPI collectives are used,
+ * because they never match a collective of a rank that is elsewhere. */
 status_t agree_status(MPI_Comm comm, status_t status)
 {
   int rank, n, worst = (int)status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Ranks agree on one status, and print each distinct message once. */
+ * \brief Lets ranks agree on one status, and prints each distinct error once. */
 #ifndef COMM_RANKS_AGREE_H
 #define COMM_RANKS_AGREE_H
 

@@ -29,7 +29,7 @@
 #define LATE  (ALARM_SECOND * 3 / 5) /* age above which a heartbeat is overdue */
 /* maximum age of the last poll of a rank that counts as waiting */
 #define WAITING  (ALARM_SECOND / 2)
-#define STUCK    2.0 /* seconds in another wait before a rank sends ALARM_STUCK */
+#define STUCK    2.0 /* seconds in a wait outside agree_status before a rank sends ALARM_STUCK */
 #define LAUNCHER 1.2 /* seconds from a launcher's SIGTERM to its SIGKILL */
 #define WORK     10  /* maximum time between two waits of a busy rank, in deadlines */
 /* MPI tag of reports, in MPI_COMM_WORLD */
@@ -86,14 +86,14 @@ int alarm_starves(const struct alarm_slot *slot, uint64_t now)
   return known && state == 'R';
 }
 
-/* Returns whether the rank has waited only for its own device for half a deadline. */
+/* Returns whether the rank has only waited for its own device for at least half a deadline. */
 static int is_at_device(const struct alarm_slot *slot, uint64_t now)
 {
   return now - slot->device < WAITING &&
          (double)(int64_t)(now - slot->moved) >= monitor.seconds / 2 * ALARM_SECOND;
 }
 
-/* Copies a slot into the snapshot. A rank that beats without a report computes or is blocked. */
+/* Copies a slot to the snapshot. A rank that is alive but has no report computes or is blocked. */
 static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_snapshot *snapshot)
 {
   char *heard = &snapshot->heard[slot->rank];
@@ -238,7 +238,6 @@ int alarm_reports_take(void)
   }
 }
 
-/* Sends without waiting for completion, because the receiver may be busy for a long time. */
 static void note_send(const struct alarm_report *note, int rank)
 {
   MPI_Request request;
@@ -325,8 +324,8 @@ static int target_choose(const struct alarm_snapshot *snapshot, const struct ala
   return 0;
 }
 
-/* Returns how close a rank is to the cause: 3 if it waits for a silent rank, 2 if for another named
- * rank, 1 if for all ranks, 0 if it computes or waits for its own device. */
+/* Returns how close a rank is to the cause: 3 if it waits for a silent rank, 2 if it waits for
+ * certain ranks, none of them silent, 1 if it waits for all ranks, 0 otherwise. */
 static int nearness(const struct alarm_snapshot *snapshot, const struct alarm_report *report)
 {
   if (report->computing) return 0;
@@ -356,7 +355,7 @@ static void add_wait(struct text *text, const struct alarm_snapshot *snapshot,
     }
 }
 
-/* If \a report is of a computing rank, adds the first silent rank: the job waits for it. */
+/* If \a report comes from a computing rank, adds the first silent rank, for which the job waits. */
 static void add_answer(struct text *text, const struct alarm_snapshot *snapshot,
                        const struct alarm_report *report)
 {
@@ -391,7 +390,7 @@ static void add_others(struct text *text, const struct alarm_snapshot *snapshot,
   if (n > OTHERS_NAMED) add(text, "; and %d more", n - OTHERS_NAMED);
 }
 
-/* Prints the message about silent ranks, once per host. */
+/* Prints the message about waits and silent ranks, unless a rank of this host has printed it. */
 static void report_print(const struct alarm_snapshot *snapshot)
 {
   struct text text = {"", 0};
@@ -431,7 +430,7 @@ double alarm_launcher_ends(void)
   return stop_asked() && since < LAUNCHER ? LAUNCHER - since : 0;
 }
 
-/* Logs the message of a single rank, or before watch_open, without asking other ranks. */
+/* Logs the message without asking other ranks: there are none, or watch_open was not called. */
 static status_t hang_single(const struct watch_wait *wait)
 {
   int rank = 0;

@@ -3,10 +3,9 @@
  * \brief What the ranks know of each other's state, and the actions when a wait passes its
  * deadline. watch.h, guard.h and heartbeat.h are built on it.
  *
- * The ranks of one host share a table with one slot per rank. The rank writes its state to its
- * slot, and a separate thread of the rank regularly writes a heartbeat there. The other ranks of
- * the host read both. Ranks of other hosts are asked by messages. Times are nanoseconds of the
- * host's clock. */
+ * The ranks of one host share a table with one slot per rank. Each rank writes its state to its
+ * slot, and a separate thread of it regularly writes a heartbeat. The other ranks of the host read
+ * both. Ranks of other hosts are asked by messages. Times are nanoseconds of the host's clock. */
 #ifndef COMM_RANKS_ALARM_H
 #define COMM_RANKS_ALARM_H
 
@@ -29,9 +28,9 @@ enum alarm_kind {
 /** A rank's report to the others. */
 struct alarm_report {
   enum alarm_kind kind;
-  int failure; /**< number that the failed rank gave its failure; unused for ALARM_LATE */
+  int failure; /**< identifies a failure of the failed rank; unused for ALARM_LATE */
   int rank;
-  int device;    /**< 1: the rank has waited for its own device for half a deadline */
+  int device;    /**< 1: the rank has only waited for its own device for half a deadline */
   int computing; /**< 1: the rank waits only for its own device, or for nothing */
   long sweep;
   char host[ALARM_HOST_MAX], what[ALARM_WHAT_MAX];
@@ -48,7 +47,7 @@ struct alarm_slot {
   /** time of the heartbeat thread's last beat; 0 before the first */
   _Alignas(128) _Atomic uint64_t beat;
   /** when the rank last began a wait or returned from a blocking call, plus the time since then for
-   * which it was ready to run but had no core */
+   * which it was suspended or had no core */
   _Atomic uint64_t moved;
   _Atomic uint64_t device;   /**< when the rank last polled its own device */
   _Atomic uint64_t polled;   /**< when the rank last polled for data of other ranks */
@@ -86,8 +85,8 @@ struct alarm {
   long sweep;
   _Atomic uint64_t paused;    /**< total time for which this process was suspended */
   _Atomic uint64_t stopped;   /**< when SIGTERM was seen; 0: never */
-  int failure;                /**< number of this rank's last agreement; confirmations repeat it */
-  int stuck;                  /**< the `failure` that another rank has confirmed (ALARM_STUCK) */
+  int failure;                /**< number of this rank's last agreement; ALARM_STUCK repeats it */
+  int stuck;                  /**< the `failure` that another rank has confirmed by ALARM_STUCK */
   struct alarm_report failed; /**< the last failure of another rank */
   uint64_t failed_at;         /**< when the last failure of another rank was received */
   _Atomic int hung;           /**< 1: alarm_hang was called; all further waits end at once */
@@ -112,30 +111,29 @@ int alarm_others_work(const struct watch_wait *wait);
  * STATUS_HANG after the message is printed; the caller then ends the job. */
 status_t alarm_hang(const struct watch_wait *wait);
 
-/** \brief Returns the seconds left until a launcher that sent SIGTERM ends the job; the rank that
- * caused this has printed the reason. Returns 0 later: a user sent the signal, and the run
- * continues to its report. */
+/** \brief Returns the seconds left until a launcher ends the job, if SIGTERM arrived so recently
+ * that a launcher may have sent it (another rank has then printed the reason). Otherwise returns 0:
+ * any SIGTERM came from a user, and the run continues to its report. */
 double alarm_launcher_ends(void);
 
 /** \brief Receives reports of other ranks. Returns 1 if one reports a wait past its deadline. */
 int alarm_reports_take(void);
 
 /** \brief Notifies the other ranks of \a comm that this rank failed. A rank that waits for
- * something other than agree_status for STUCK seconds answers, and alarm_is_stuck then returns
- * 1. */
+ * something other than agree_status for STUCK seconds (at most a quarter of the deadline) answers,
+ * and alarm_is_stuck then returns 1. */
 void alarm_failure_notify(MPI_Comm comm);
 int alarm_is_stuck(void);
 
-/** \brief Confirms once, to a rank that failed, that this rank waits for something other than
- * agree_status, if \a wait has lasted STUCK seconds since the failure. */
+/** \brief If \a wait is not for agree_status and has lasted STUCK seconds (at most a quarter of the
+ * deadline) since another rank failed, confirms that to the failed rank, once. */
 void alarm_failure_answer(const struct watch_wait *wait);
 
-/** \brief Allocates a snapshot for \a ranks. */
 status_t alarm_snapshot_open(struct alarm_snapshot *snapshot, int ranks);
 void alarm_snapshot_close(struct alarm_snapshot *snapshot);
 
-/** \brief Prints the message from the table alone, unless a rank of this host has printed it. For
- * the heartbeat thread, if the main thread does not respond. */
+/** \brief Prints the message from the table alone, unless a rank of this host has printed it. The
+ * heartbeat thread calls it if the main thread does not respond. */
 void alarm_report_for(struct alarm_snapshot *snapshot);
 
 #endif

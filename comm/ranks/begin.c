@@ -13,10 +13,10 @@
 #include "comm/ranks/heartbeat.h"
 #include "comm/ranks/watch.h"
 
-/* maximum duration of MPI_Init after a user asked the run to end */
+/* maximum seconds that MPI_Init takes after a user asked the run to end */
 #define START_SECONDS 10
 
-/* Fails if a launcher of another MPI library started the ranks: each is then a job of its own. */
+/* Fails if a launcher of another MPI library started the ranks, each as a job of its own. */
 static status_t together_check(void)
 {
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -34,7 +34,7 @@ static status_t together_check(void)
       launcher.ranks, launcher.variable, mpi);
 }
 
-/* Checks first that ranks were started alike, because other builds may use other formats. */
+/* Checks first that ranks were started alike, because the data formats of builds may differ. */
 static status_t ranks_meet(double seconds, const struct same_start *start)
 {
   RETURN_IF_FAILED(watch_open(seconds));
@@ -44,7 +44,7 @@ static status_t ranks_meet(double seconds, const struct same_start *start)
 
 status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_start *start)
 {
-  /* without a launcher Open MPI would start a daemon to spawn ranks: half of the startup time */
+  /* Without a launcher, Open MPI would spend half of the startup on a daemon to spawn ranks. */
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   stop_within(START_SECONDS);
   int error = MPI_Init(argc, argv);
@@ -60,7 +60,7 @@ status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_st
     if (error == MPI_SUCCESS) MPI_Finalize();
     return status;
   }
-  /* only after MPI_Init, because its daemons may hang if a failed write raises no signal */
+  /* only after MPI_Init: a daemon that it starts may hang if failed writes raise no signal */
   start_signals();
   return STATUS_OK;
 }

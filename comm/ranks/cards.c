@@ -58,7 +58,8 @@ static int64_t sum_read(const char *folder, const char *const *names, size_t n)
   return sum;
 }
 
-/* Sets the path of a PCI device in sysfs, links resolved. Its bus numbers are in lower case. */
+/* Finds a PCI device in sysfs, where addresses are in lower case, and resolves links in its path.
+ * Returns 0 if there is no such device. */
 static int pci_path(const char *pci, char path[PATH_MAX])
 {
   char link[PATH_MAX];
@@ -70,7 +71,7 @@ static int pci_path(const char *pci, char path[PATH_MAX])
 }
 
 /* Returns the number of bridges that two paths share below "/devices/pciDDDD:BB", or −1 if they do
- * not share that folder. A device's own folder is not a bridge. */
+ * not share that folder. The folders of the two devices do not count as bridges. */
 static int shared_bridges(const char *a, const char *b)
 {
   const char *root = strstr(a, "/devices/pci");
@@ -96,7 +97,7 @@ enum cards_near cards_near(const char *pci, const char *other)
   return node >= 0 && node == number_read(b, "numa_node", -1) ? CARDS_NODE : CARDS_SYSTEM;
 }
 
-/* Sets the card's PCI address, NUMA node and distance by the link `folder`/device. */
+/* Follows the link `folder`/device to set the card's PCI address, NUMA node and distance. */
 static void device_locate(const char *folder, const char *pci, struct card *card)
 {
   char link[PATH_MAX], path[PATH_MAX];

@@ -5,7 +5,7 @@
  *
  * InfiniBand and RoCE ports are listed in /sys/class/infiniband, other cards in /sys/class/net. The
  * network device of an RDMA card is skipped, because its counters do not include RDMA traffic. For
- * tests, HIMENO_SYSFS names another root than /sys. */
+ * tests, HIMENO_SYSFS names a directory that replaces /sys. */
 #ifndef COMM_RANKS_CARDS_H
 #define COMM_RANKS_CARDS_H
 
@@ -37,7 +37,7 @@ struct card {
   int64_t errors;            /**< sum of all error counters */
   int64_t discards, symbols; /**< packets dropped on sending, and symbol errors */
   int64_t received, sent;    /**< number of bytes since the counters started */
-  enum cards_near near;      /**< distance from the device of the rank that read it */
+  enum cards_near near;      /**< distance from the device of the rank that read the card */
 };
 
 struct cards {
@@ -64,8 +64,8 @@ struct cards_table {
   int ranks;
 };
 
-/** \brief Reads this host's cards. \a pci is the PCI address of this rank's device, "" if it has
- * none. Having no card is not an error. */
+/** \brief Reads this host's cards. \a pci is the PCI address of this rank's device, or "" if the
+ * device has none. Having no card is not an error. */
 void cards_read(const char *pci, struct cards *cards);
 
 /** \brief Returns the card of that name, or NULL if there is none. */
@@ -77,8 +77,8 @@ enum cards_near cards_near(const char *pci, const char *other);
 extern const char *const cards_near_names[CARDS_UNKNOWN + 1];
 
 /** \brief Collective: computes the increase of all cards' counters between two readings. \a sent is
- * the number of bytes that this rank sent to other hosts, \a host the lowest rank of its host.
- * Fills \a table on rank 0. */
+ * the number of bytes that this rank sent to other hosts, and \a host is the lowest rank of its
+ * host. Fills \a table on rank 0. */
 status_t cards_compare(MPI_Comm comm, const struct cards *before, const struct cards *after, int host,
                        uint64_t sent, struct cards_table *table);
 void cards_free(struct cards_table *table);

@@ -3,8 +3,8 @@
  * \brief A deadline for MPI calls without a nonblocking form: creating communicators, measured
  * sums, and MPI_Finalize.
  *
- * Before such a call all ranks meet in a barrier, which names missing ranks. The heartbeats of the
- * other ranks detect a rank that falls silent after that. */
+ * Before such a call all ranks meet in a barrier, which names missing ranks. If a rank falls silent
+ * after the barrier, the heartbeat threads of the other ranks notice it. */
 #ifndef COMM_RANKS_GUARD_H
 #define COMM_RANKS_GUARD_H
 
@@ -12,8 +12,8 @@
 
 #include "base/status.h"
 
-/** \brief Makes a blocking call with a deadline on all ranks of \a comm, such as guard_mpi(comm,
- * MPI_Comm_dup(comm, …), "MPI_Comm_dup"). Must not run in concurrent threads. */
+/** \brief Makes a blocking MPI call with a deadline on all ranks of \a comm: guard_mpi(comm,
+ * MPI_Comm_dup(comm, …), "MPI_Comm_dup"). Only one thread may call it at a time. */
 #define guard_mpi(comm, call, what)                                                                          \
   (guard_begin(comm, what) == STATUS_OK ? guard_end((call), (what)) : STATUS_HANG)
 

@@ -19,15 +19,16 @@
 
 #define BEAT_SECONDS   0.2
 #define SILENT_SECONDS 1.0 /* minimum silence that counts; beats may be late on a busy machine */
-/* Delays in seconds from an alarm to its report. The first host reports first, the others only if
- * the job is still running, because they cannot ask each other. A rank whose main thread still
+/* Delays in seconds from an alarm to this thread's report. The first host reports first, and the
+ * others if the job still runs then, because hosts cannot ask each other. A rank whose main thread
  * responds asks the other hosts, and reports before REPORT_DELAY_RESPONSIVE. */
 #define REPORT_DELAY_FIRST      0.7
 #define REPORT_DELAY_RESPONSIVE 1.4
 #define REPORT_DELAY_SECOND     1.5
-/* further delay of later hosts, times log2 of the host's index */
+/* delay of host h > 0: REPORT_DELAY_SECOND + REPORT_DELAY_LATER × log2(h) */
 #define REPORT_DELAY_LATER 3.0
-#define END_SECONDS        3.5 /* seconds from an alarm to the end of the process */
+/* seconds from an alarm until this thread ends a process that reports itself */
+#define END_SECONDS 3.5
 
 static struct {
   struct alarm *monitor;
@@ -41,11 +42,11 @@ static struct {
   uint64_t last;           /* time of the last beat */
   int schedstat;           /* descriptor of the main thread's schedstat file; negative: none */
   uint64_t starved;        /* result of starved_read() at the last beat */
-  /* when this thread saw table->raised, without suspensions of this process; 0: not yet */
+  /* when this thread first saw table->raised, less the time of suspensions; 0: not seen yet */
   uint64_t raised;
   double patience; /* seconds from `raised` to this thread's report */
   struct {
-    uint64_t beat, since; /* last beat read, and when it changed */
+    uint64_t beat, since; /* last beat read, and when this beat was first read */
   } * heard;              /* indexed by slot */
 } heartbeat = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -64,9 +65,9 @@ static uint64_t starved_read(void)
   return sscanf(text, "%*u %llu", &starved) == 1 ? starved : 0;
 }
 
-/* Writes a beat. Discounts the time during which this process, or the whole job, was suspended,
+/* Writes a beat. Discounts the time for which this process, or the whole job, was suspended,
  * because no rank was silent then. Also discounts the time for which the main thread waited for a
- * core. Returns the time without suspensions. */
+ * core. Returns the current time less all suspensions. */
 static uint64_t beat(void)
 {
   const uint64_t starved = starved_read();
@@ -116,7 +117,7 @@ static double patience_now(void)
   return heartbeat.patience;
 }
 
-/* Handles an alarm: reports and exits after a grace period unless the program does. */
+/* Handles an alarm: reports and ends the process if the program does not within a grace period. */
 static void heed(uint64_t now)
 {
   if (!heartbeat.monitor->table->raised || alarm_launcher_ends() > 0) return;
@@ -194,8 +195,8 @@ static void heartbeat_table_take(struct alarm_table *table, int slot)
   own->state = ALARM_HERE;
 }
 
-/* slot: this rank's index among the host's ranks; n: their number; first: the lowest of these
- * ranks; host: index of the host in the job. */
+/* slot: this rank's index among the host's ranks; n: number of the host's ranks; first: lowest rank
+ * of the host; host: index of the host in the job. */
 struct heartbeat_place {
   int slot, n, first, host;
 };
@@ -225,8 +226,8 @@ static double patience_of(const struct heartbeat_place *place)
   return place->host == 0 ? REPORT_DELAY_FIRST : REPORT_DELAY_SECOND + REPORT_DELAY_LATER * log2(place->host);
 }
 
-/* Shares the table. A slot counts once its rank has attached the table; no rank waits for a rank
- * that cannot. */
+/* Shares the table. A slot counts after its rank has attached the table. If a rank cannot attach
+ * it, the table is read as if that rank were absent. */
 static status_t table_share(const struct heartbeat_place *place)
 {
   struct gpu_share mine = {.bytes = 0}, *offers = calloc((size_t)heartbeat.monitor->ranks, sizeof mine);

@@ -12,12 +12,12 @@
 
 #include "base/status.h"
 
-/** \brief Collective over all ranks, after watch_open. Does nothing for a single rank. Ranks that
- * cannot share memory with their host's other ranks exchange messages with them, as with ranks of
- * other hosts. */
+/** \brief Starts the thread. Collective over all ranks, after watch_open. Does nothing for a single
+ * rank. Ranks that cannot share memory with their host's other ranks exchange messages with them,
+ * as with ranks of other hosts. */
 status_t heartbeat_open(void);
 
-/** \brief After MPI_Finalize: returns when all ranks of this host have called it. */
+/** \brief Ends the thread, after MPI_Finalize and when all ranks of this host have called this. */
 void heartbeat_close(void);
 
 #endif

@@ -11,8 +11,8 @@
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
 
-/* Memory of a rank reserved for MPI, drivers, kernels' code and threads: RESERVE_SHARE of it, at
- * least RESERVE_LEAST bytes, but at most 1/RESERVE_MOST of it. */
+/* Part of a rank's share that is reserved for MPI, drivers, code of kernels and threads: the
+ * fraction RESERVE_SHARE, at least RESERVE_LEAST bytes, but at most 1/RESERVE_MOST of the share. */
 #define RESERVE_SHARE 0.03
 #define RESERVE_LEAST ((uint64_t)64 << 20)
 #define RESERVE_MOST  8

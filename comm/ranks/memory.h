@@ -17,9 +17,9 @@ struct memory_budget {
   int sharing;                        /**< number of ranks that share that limit */
 };
 
-/** \brief Collective: measures the free memory. The caller must have freed its trial arrays. Ranks
- * of a host share its memory, those of a control group share the group's, and \a sharing ranks
- * share this rank's device if it is not a CPU. Ranks agree on the outcome. */
+/** \brief Collective: measures the free memory. The caller must have freed its trial arrays. The
+ * ranks of a host share its memory, the ranks of a control group share the group's memory, and \a
+ * sharing ranks share this rank's device if it is not a CPU. Ranks agree on the outcome. */
 status_t memory_measure(MPI_Comm comm, struct gpu_device *device, int sharing, struct memory_budget *budget);
 
 /** \brief Checks that this rank may use \a need bytes for \a what ("size L"). Returns

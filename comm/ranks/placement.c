@@ -57,8 +57,7 @@ static int same_claim(const struct rank_claim *a, const struct rank_claim *b)
   return a->claim.backend == b->claim.backend && strcmp(a->claim.reason, b->claim.reason) == 0;
 }
 
-/* Describes the ranks whose claim equals that of rank `first`: "n1, n2 (from rank 0 on, 2
- * ranks)". */
+/* Describes the ranks with the same claim as `first`: "n1, n2 (from rank 0 on, 2 ranks)". */
 static void write_who(const struct rank_claim *all, int n, int first, char *text, size_t size)
 {
   int ranks = 0, hosts = 0;
@@ -209,7 +208,7 @@ static void placement_take(struct placement *p, hwloc_topology_t topology, const
   bind_process(topology, mine->cpus, p->backend->on_host);
 }
 
-/* Checks the number of devices. A CPU that is used only because there is no GPU does not count. */
+/* Compares the number of devices with --expect. A CPU in place of a missing GPU does not count. */
 static status_t expect_check(const struct placement *p, const struct placement_request *request, int seen)
 {
   if (request->expect > 0 && p->reason[0])
@@ -245,7 +244,7 @@ static status_t host_assign(struct placement *p, const struct placement_request 
   status_t status;
   struct host_table table = {NULL, NULL, NULL, 0};
   struct launcher launcher;
-  /* a single rank without a launcher keeps the cores that the user chose, even a single one */
+  /* without a launcher, a single rank keeps the cores that the user chose, even just one */
   const int chosen = request->binding == BINDING_AUTO && p->ranks == 1 && !launcher_find(&launcher);
   const enum binding_policy policy = chosen ? BINDING_KEEP : request->binding;
   RETURN_IF_FAILED(placement_table_make(host, topology, choice, &table));

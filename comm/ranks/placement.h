@@ -19,7 +19,7 @@ struct placement_request {
 };
 
 struct placement {
-  MPI_Comm comm; /**< duplicate of the program's communicator, which returns errors */
+  MPI_Comm comm; /**< duplicate of the program's communicator; its calls return errors */
   int rank, ranks;
   int host_rank, host_ranks;
   /** lowest rank of this host, which identifies the host because names need not be unique */
@@ -29,7 +29,7 @@ struct placement {
   const struct gpu_backend *backend; /**< the same on all ranks */
   /** why the backend uses no GPU; "" if it uses one, or if the user chose the backend */
   char reason[GPU_CLAIM_TEXT];
-  int device; /**< index in the list of the backend's probe */
+  int device; /**< index in the list of devices that the backend's probe returns */
   struct gpu_device_info info;
   int numa;       /**< NUMA node of the device, −1 if unknown */
   int shared;     /**< number of other ranks of the host on the same device; 0 on CPUs */

@@ -17,8 +17,8 @@
 #define HOST_MAX 256
 #define TEXT_MAX 800
 
-/** Pairs of a name and a value, each terminated by a zero: first program and build, then options
- * and variables. */
+/** Zero-terminated names and values in turn: first program and build, then options and
+ * variables. */
 struct settings {
   char *at;
   size_t bytes;
@@ -111,8 +111,8 @@ struct comparison {
   char text[TEXT_MAX];
 };
 
-/* Adds a difference to the message: the first with both values, further options by name. For
- * program and build only the first is reported, because it causes the others. */
+/* Adds two different values of \a name to the message: the first with both values, further options
+ * by name. For program and build only the first is reported, because it causes the others. */
 static void same_compare(struct comparison *c, const char *name, const char *mine, const char *other)
 {
   const size_t used = strlen(c->text);
@@ -212,7 +212,7 @@ static status_t settings_compare(const struct same_start *start, const struct se
   struct digest all, own = {build, ~build, asked, ~asked, start->parsed != STATUS_OK};
   RETURN_IF_FAILED(watch_allreduce(MPI_COMM_WORLD, &own, &all, 5, MPI_UINT64_T, MPI_MAX, WHAT));
   if (all.build != ~all.no_build) {
-    log_drop(); /* the held text may be about another program's options */
+    log_drop(); /* the held error may concern another program's options */
     return compare_ranks(start, mine, 0, build);
   }
   if (all.unparsed || all.asked == ~all.no_asked) return STATUS_OK;

@@ -16,8 +16,8 @@
 
 const char watch_agreement[] = "agreement";
 
-/* Returns whether all ranks are on this host, from the launcher's variables, because the ranks have
- * not yet exchanged the names of their hosts. */
+/* Returns whether all ranks are on this host. Reads variables of the launcher, because the ranks
+ * have not yet exchanged the names of their hosts. */
 static int all_are_here(int ranks)
 {
   static const char *const launcher_sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
@@ -108,8 +108,8 @@ static int is_late(const struct watch_wait *wait, uint64_t now)
 }
 
 /* Returns whether the deadline passed only because this process was suspended. The heartbeat thread
- * adds a suspension to `paused` before its next beat, so the beat is read first. An old beat means
- * that a suspension has not been added yet. */
+ * adds a suspension to `paused` before its next beat, so this function reads the beat first. An old
+ * beat means that a suspension has not been added yet. */
 static int is_paused(const struct watch_wait *wait)
 {
   uint64_t beat = alarm_monitor()->own->beat, clock = alarm_clock();

@@ -25,7 +25,6 @@
 status_t watch_open(double seconds);
 void watch_close(void);
 
-/** \brief Returns the deadline in seconds. */
 double watch_seconds(void);
 
 /** \brief Writes "rank 3 on host n01" for a rank of \a comm, with its number in MPI_COMM_WORLD. */
@@ -61,22 +60,22 @@ struct watch_wait {
   uint64_t begin, served;
 };
 
-/** \brief Begins a wait named \a what for the ranks that \a describe lists; for all ranks if it is
- * NULL. \a what and \a of must outlive the wait. */
+/** \brief Begins a wait named \a what for the ranks that \a describe lists, or for all ranks if \a
+ * describe is NULL. \a what and \a of must outlive the wait. */
 void watch_begin(struct watch_wait *wait, MPI_Comm comm, const char *what, watch_describe *describe,
                  const void *of);
 
-/** \brief Call repeatedly during the wait. Returns STATUS_HANG if this wait or another rank's has
- * passed its deadline. One rank has then printed the message, and the caller must end the job. */
+/** \brief Call repeatedly during the wait. Returns STATUS_HANG if a wait of this or another rank
+ * has passed its deadline. One rank has then printed the message. The caller must end the job. */
 status_t watch_poll(struct watch_wait *wait);
 
 /** \brief Handles a wait on the device that has passed its deadline, as watch_poll does. */
 status_t watch_expired(struct watch_wait *wait);
 
-/** \brief Like watch_poll without a deadline, for long waits for the rank's own device. */
+/** \brief Like watch_poll without a deadline; for possibly long waits for the rank's own device. */
 status_t watch_serve(struct watch_wait *wait);
 
-/** \brief Does MPI_Wait with the deadline. \a what is a name such as "the sum of gosa". */
+/** \brief Waits for an MPI request, with the deadline. \a what is its name: "the sum of gosa". */
 status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what);
 
 /** \brief Like watch_request, for a wait for one rank of \a comm. */

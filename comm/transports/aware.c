@@ -22,11 +22,11 @@ SWITCH("HIMENO_MPI_DEVICE", USER, AGREED, CHOICE("0|1"),
        "1: transport `mpi` tries device memory with any MPI library; 0: only with one that reports support; "
        "unset: also with one that cannot report it, or whose UCX has CUDA");
 
-/* Floats of a test message: enough for MPI's rendezvous protocols. */
+/* Floats per test message: enough for MPI to use its rendezvous protocol. */
 #define TRY_FLOATS 65536
 #define TRY_TAG    128
 
-/* Returns what the library reports about device memory, or -1 if it has no such function. */
+/* Returns 1 or 0 as the MPI library reports for device memory, or -1 if it cannot be queried. */
 static int library_supports(void)
 {
   int (*query)(void);
@@ -40,8 +40,8 @@ static int is_ucx_cuda(struct dl_phdr_info *object, size_t size, void *found)
   return *(int *)found = strstr(object->dlpi_name, "libuct_cuda") != NULL;
 }
 
-/* Returns 1 if Open MPI sends by UCX with CUDA transports: the functions in `mca_pml` are then
- * UCX's. Open MPI's own answer was fixed when it was built, so it does not show this. */
+/* Returns 1 if Open MPI sends by UCX (`mca_pml` then has functions of its UCX component) and UCX
+ * has CUDA transports. Open MPI's own answer, fixed when it is built, does not show this. */
 static int ucx_supports(void)
 {
   const char *transports = getenv("UCX_TLS");
@@ -64,7 +64,8 @@ status_t aware_agree(MPI_Comm comm)
   return watch_allreduce(comm, &mine, &ucx, 1, MPI_INT, MPI_MIN, "whether MPI takes device memory");
 }
 
-/* The library component that carries device memory; NULL if there is none, or for host memory. */
+/* The component through which MPI accepts device memory; NULL if it does not, or for host
+ * memory. */
 static const char *mover;
 
 const char *aware_mover(void)
@@ -100,7 +101,7 @@ static void on_crash(int signal)
   siglongjmp(crashed, signal);
 }
 
-/* Sends from the first half of \a memory to the second. */
+/* Sends the first TRY_FLOATS floats of \a memory to the next ones. Fails if MPI crashes. */
 static status_t try_alone(float *memory)
 {
   struct sigaction guard = {.sa_handler = on_crash}, segv, bus;

@@ -12,13 +12,13 @@ status_t aware_agree(MPI_Comm comm);
 /** \brief Returns 1 if MPI accepts memory of this backend; if not, sets the reason. */
 int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]);
 
-/** \brief Returns the component through which the library accepts device memory; NULL if it does
- * not, or for host memory. Valid after aware_available. */
+/** \brief Returns the name of the component through which MPI accepts device memory, or NULL if MPI
+ * does not accept it or if the backend uses host memory. Valid after aware_available. */
 const char *aware_mover(void);
 
-/** \brief Collective; ranks agree on the outcome. Sends device memory to itself and to every
- * neighbour, and compares the data received. If any differs, clears reach[m].carried of all
- * messages. Returns STATUS_ENVIRONMENT if MPI crashes on device memory. */
+/** \brief Collective; ranks agree on the outcome. Each rank sends device memory to itself and to
+ * every neighbour, and checks the data that it receives. If any differs, clears reach[m].carried of
+ * all messages. Returns STATUS_ENVIRONMENT if MPI crashes on device memory. */
 status_t aware_try(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX]);
 
 #endif

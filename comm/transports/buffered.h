@@ -53,7 +53,8 @@ struct buffered_fixed {
   const struct halo_packer *packer;
   struct halo_packer_state *packer_state;
   struct gpu_queue *out, *in; /* separate queues, so that copies run in both directions at once */
-  /* by_rows: 1 if a message's rows are copied from and to the field; packed: plan of the others */
+  /* by_rows[m] is 1 if the rows of message m are copied between field and buffer without packing;
+   * packed is the plan of the other messages */
   int by_rows[HALO_MESSAGES_MAX];
   struct halo_plan packed;
   int packs_there; /* 1: the packer writes directly to the buffers that MPI or neighbours read */
@@ -127,15 +128,15 @@ status_t buffered_chunk_choose(struct buffered_exchange *exchange);
 /** \brief Returns 1 if exchanges record \a mark; a skipped step has no marks. */
 int buffered_is_marked(const struct buffered_fixed *fixed, int mark);
 
-/** \brief Chooses whether the exchange that begins is timed: the first since times were read is,
- * and then every BUFFERED_TIMED-th. */
+/** \brief Chooses whether the exchange that begins is timed. The first one since times were read is
+ * timed, and then every BUFFERED_TIMED-th one. */
 void buffered_marks_choose(struct buffered_clock *clock);
 
 /** \brief Records a mark if the exchange is timed. */
 status_t buffered_mark(struct buffered_clock *clock, enum buffered_mark mark, struct gpu_queue *queue);
 
-/** \brief If the exchange is timed, reads the marks that the next timed one will reuse. Called
- * while the device works. */
+/** \brief If the current exchange is timed, reads the marks that the next timed exchange will
+ * reuse. Call it while the device works. */
 status_t buffered_marks_renew(const struct buffered_fixed *fixed, struct buffered_clock *clock);
 
 status_t buffered_times(struct halo_exchange *exchange, struct halo_times *times);

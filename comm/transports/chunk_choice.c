@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Times lengths of chunks in which `staged` and `staged-mpi` can send halos by MPI. The best length
- * depends on the network, the copies and the host's cost per message. */
+/* Times exchanges with several lengths of the chunks in which `staged` and `staged-mpi` send halos
+ * by MPI. The best length depends on the network, the copies and the host's cost per message. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #define EXCHANGES    2
 #define SECONDS_MOST 0.3
 
-/* A shorter chunk is chosen only if it takes at most this share of the best longer one's time. */
+/* A shorter length is chosen only if it takes at most this fraction of a longer one's best time. */
 #define GAIN 0.9
 
 #define CANDIDATES 5

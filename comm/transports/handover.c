@@ -92,7 +92,7 @@ static char *buffers_of(struct gpu_mem memory)
   return (char *)memory.handle + head_bytes();
 }
 
-/* Pins the buffers, but not the counters: a driver that pins may write back old values. */
+/* Pins the buffers but not the counters: a driver may write old values back to pinned memory. */
 static int memory_pin(struct gpu_device *device, struct gpu_mem memory, char why[GPU_TEXT_MAX])
 {
   size_t bytes = memory.bytes - head_bytes();

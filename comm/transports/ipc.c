@@ -4,8 +4,8 @@
 #include "comm/ranks/agree.h"
 #include "comm/transports/linked.h"
 
-/* Creates the buffers. Offsets are those of the whole plan on both ranks, even if only some
- * messages are carried. */
+/* Creates the buffers. Both ranks use offsets of the whole plan, even if few messages are
+ * carried. */
 static status_t ipc_buffers_create(struct linked_exchange *x)
 {
   struct gpu_device *device = x->context.device;

@@ -20,7 +20,7 @@ struct linked_exchange {
   struct gpu_queue *current; /**< queue of the current exchange */
   struct gpu_mem field;      /**< field of the current exchange */
   struct halo_times times;
-  /** number of exchanges at the last read of times; each run of a captured one counts */
+  /** number of exchanges at the last read of times; a captured exchange counts each time it runs */
   uint64_t counted;
   struct halo_state seen; /**< the device's counters at the last read of times */
 
@@ -41,7 +41,7 @@ int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX
 status_t linked_create(const struct halo_context *context, struct linked_exchange **exchange);
 
 /** \brief Collective; ranks agree on the outcome. Opens the link. \a offer contains the targets;
- * the mailbox is created here. Clears reach as halo_peers_open does. */
+ * this function adds the mailbox. Clears reach as halo_peers_open does. */
 status_t linked_open(struct linked_exchange *exchange, struct halo_offer *offer,
                      struct halo_reach reach[HALO_MESSAGES_MAX]);
 
@@ -49,7 +49,7 @@ status_t linked_open(struct linked_exchange *exchange, struct halo_offer *offer,
 status_t linked_setup(const struct halo_context *context, struct halo_offer *offer,
                       struct halo_reach reach[HALO_MESSAGES_MAX], struct halo_exchange **exchange);
 
-/** \brief Begins an exchange. Sets \a queue to its queue, which waits for \a computed. */
+/** \brief Begins an exchange. Sets *queue to its queue, which waits for \a computed. */
 status_t linked_begin(struct linked_exchange *exchange, struct gpu_event *computed, struct gpu_queue **queue);
 
 /** \brief Returns the offset in floats of the first point of a box in a field. */
@@ -58,7 +58,6 @@ static inline int64_t linked_first(const struct layout *layout, const struct box
   return box->lo[0] * layout->plane + box->lo[1] * layout->pitch + box->lo[2];
 }
 
-/** \brief Returns the index of \a field in context.fields. */
 static inline int linked_which(const struct linked_exchange *exchange, struct gpu_mem field)
 {
   return field.handle == exchange->context.fields[1].handle;
@@ -72,7 +71,7 @@ status_t linked_copy(struct linked_exchange *exchange, struct gpu_queue *queue, 
 /** \brief Waits for the flags of the current exchange, in the queue or on the host. */
 status_t linked_await(struct linked_exchange *exchange, struct gpu_queue *queue);
 
-/** \brief Returns 1 if message \a m of this exchange has arrived; its flag is read by the host. */
+/** \brief Returns 1 if message \a m of this exchange has arrived. The host reads the flag. */
 int linked_has_come(const struct linked_exchange *exchange, int m);
 
 /** \brief Ends an exchange and sets *arrived as halo_transport.finish does. */

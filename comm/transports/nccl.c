@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed halos through NCCL, whose library is loaded on demand. NCCL's kernels wait without a
+/* Sends packed halos by NCCL, whose library is loaded on demand. NCCL's kernels wait without a
  * deadline, so the host watches them. */
 #include <dlfcn.h>
 #include <sched.h>

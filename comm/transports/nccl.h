@@ -8,8 +8,8 @@
 
 #include "gpu/gpu.h"
 
-/** \brief Enqueues a collective of \a n doubles; for all-to-all, \a n per rank. It may wait for
- * other ranks without a deadline. */
+/** \brief Enqueues a collective of \a n doubles; for all-to-all, of \a n per rank. The queue may
+ * then wait for other ranks without a deadline. */
 typedef status_t nccl_collective(void *group, int ranks, const double *in, double *out, size_t n,
                                  struct gpu_queue *queue);
 

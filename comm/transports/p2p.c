@@ -41,7 +41,7 @@ static status_t p2p_setup(const struct halo_context *context, struct halo_reach 
   return STATUS_OK;
 }
 
-/* If nothing is to run concurrently, finish launches the whole exchange as one kernel. */
+/* If no work is to run concurrently, finish launches the whole exchange as one kernel. */
 static status_t p2p_start(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                           struct gpu_event *computed)
 {

@@ -12,7 +12,7 @@
 struct halo_offer {
   struct gpu_mem target[2], mailbox;
   int64_t plane, pitch; /**< strides of the targets, floats */
-  /** per message of the plan: offset of its first float in a target */
+  /** per message of the plan: offset of the message's first float in a target */
   int64_t first[HALO_MESSAGES_MAX];
 };
 

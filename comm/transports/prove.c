@@ -17,19 +17,19 @@
 #include "comm/transports/neighbours.h"
 #include "gpu/host.h"
 
-#define WORDS     65536 /* size of the payload */
+#define WORDS     65536 /* number of 32-bit words that are sent */
 #define LIMIT     3.0   /* seconds that a kernel waits for a flag */
 #define STAGE_TAG 192
 #define PCI_TAG   224
 
 const char *const peer_rung_names[PEER_RUNGS + 1] = {"open", "store", "put", "get", "flags", "proven"};
 
-/* A test of two ranks. Its field has one row: the data to send, then the data that arrives. */
+/* A test of two ranks. Each field has one row: the data to send, then the data that arrives. */
 struct proof {
   struct halo_context context;
   struct layout layout;
   struct halo_plan plan;
-  uint32_t words[2][WORDS]; /* sent, arrived */
+  uint32_t words[2][WORDS]; /* [0]: words to send; [1]: words that arrived */
   size_t arrival;           /* offset of the arriving data in the row, bytes */
   struct linked_exchange *x;
   struct halo_reach reach[HALO_MESSAGES_MAX];
@@ -144,8 +144,9 @@ static status_t stage(struct proof *p)
   return p->reach[0].carried ? STATUS_OK : log_fail(STATUS_WRONG, "through the host, %s", p->reach[0].why);
 }
 
-/* Finds the nearest bridge above a device that redirects peer-to-peer requests to an IOMMU: bit 2
- * of the control word of Access Control Services (capability 13). Only root can read it. */
+/* Finds the nearest of the bridges above the device \a pci that redirect peer-to-peer requests to
+ * an IOMMU. Returns 0 if none does. Bit 2 of the control word of Access Control Services
+ * (capability 13) shows it; only root can read that. */
 static int acs_redirects(const char *pci, char bridge[16])
 {
   char path[512], place[4096 + 16];
@@ -217,7 +218,7 @@ end:
 }
 
 /* In round t, ranks r and s are partners if r + s = t modulo n − 1, where an odd n counts as n + 1.
- * The rank for which r = s meets the last rank, if that exists. */
+ * A rank with r = s meets the last rank, or none if n is odd. */
 void peers_round(int *partner, int n, int round)
 {
   int even = n + n % 2, odd = even - 1;
@@ -249,7 +250,7 @@ const char *peers_refused(MPI_Comm comm, int peer)
   return NULL;
 }
 
-/* Tests all pairs of a host; all hosts do so at the same time. Fills one entry per rank. */
+/* Tests all pairs of a host, as other hosts do meanwhile. Fills mine[r] for each other rank r. */
 static status_t host_prove(const struct placement *placement, struct gpu_device *device, MPI_Comm host,
                            struct peer_proof *mine)
 {

@@ -25,17 +25,17 @@ struct peer_proof {
 
 /** \brief Collective. Tests each pair of ranks of a host. Afterwards, transports that need direct
  * access refuse pairs whose test failed. A copy through the host is the control: returns
- * STATUS_WRONG if its data differs. Sets *proofs to a list with *most entries per rank, on all
- * ranks; it stays allocated. */
+ * STATUS_WRONG if its data differs. Sets *proofs, on all ranks, to a list of *most entries per
+ * rank. Do not free it. */
 status_t peers_prove(const struct placement *placement, struct gpu_device *device,
                      const struct peer_proof **proofs, int *most);
 
-/** \brief Returns why memory of rank \a peer of \a comm is not used although it can be opened: its
- * test failed. NULL if the memory may be used. */
+/** \brief Returns the reason why memory of rank \a peer of \a comm must not be used although it can
+ * be opened, if the test with that rank failed; otherwise NULL. */
 const char *peers_refused(MPI_Comm comm, int peer);
 
-/** \brief Sets \a partner of each of \a n ranks in a round, −1 for none. In n + n % 2 − 1 rounds
- * each rank meets every other rank. */
+/** \brief Sets partner[r] to the partner of rank r in a round, or to −1 if it has none, for \a n
+ * ranks. In n + n % 2 − 1 rounds each rank meets every other rank. */
 void peers_round(int *partner, int n, int round);
 
 #endif

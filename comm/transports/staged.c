@@ -14,7 +14,8 @@
 #include "comm/transports/aware.h"
 #include "comm/transports/buffered.h"
 
-/* Offset of a token's MPI tag from its message's. A token is an empty message before the data. */
+/* Offset of a token's MPI tag from the tag of the halo message. A token is an empty message sent
+ * before the data. */
 #define TOKEN_TAG 32
 
 static status_t chunked_setup(const struct halo_context *context, enum buffered_kind kind,
@@ -198,7 +199,7 @@ static void buffer_describe(const void *of, struct watch_targets *targets)
 }
 
 /* Waits until the next send buffer may be overwritten. If neighbours send to each other, this
- * returns at once, because the last data received was computed from the halo sent before it. */
+ * returns at once: a neighbour has computed its last data from the halo that this buffer held. */
 static status_t buffer_await(struct buffered_exchange *x)
 {
   struct watch_wait wait;
@@ -275,7 +276,7 @@ static status_t chunk_arrived(struct buffered_exchange *x, int c)
   return x->current.data_left == 0 ? buffered_mark(&x->clock, MARK_IN, x->fixed.in) : STATUS_OK;
 }
 
-/* Counts the \a requests that finished since the last call; current->indices lists them. */
+/* Sets *done and current->indices to number and indices of \a requests that have just finished. */
 static status_t staged_is_done(struct buffered_local *local, struct buffered_current *current,
                                struct buffered_requests *requests, int n, int *done)
 {
@@ -288,7 +289,7 @@ static status_t staged_is_done(struct buffered_local *local, struct buffered_cur
                                                                      : mpi_check(error, "MPI_Testsome");
 }
 
-/* Checks that a chunk, finished request number \a r, arrived with its full length. */
+/* Checks that the chunk of finished request \a r has arrived with its full length. */
 static status_t arrival_check(const struct buffered_fixed *fixed, const struct buffered_current *current,
                               int r)
 {
@@ -334,7 +335,7 @@ static status_t handed_take(struct buffered_exchange *x, int m)
   return STATUS_OK;
 }
 
-/* Receives all halo data that has arrived, possibly before the token of its message. */
+/* Receives all tokens and halo data that have arrived. Data may be seen before its token. */
 static status_t arrivals_take(struct buffered_exchange *x)
 {
   int done;

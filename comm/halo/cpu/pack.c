@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packers in host memory: for the CPU, for the QPU, whose memory the host can access, and for the
- * null backend, which adds calls that fail on demand. */
+/* Packers in host memory. The backends cpu, qpu (whose memory the host can access) and null use
+ * them; null adds calls that fail on demand. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void cpu_packer_close(struct halo_packer_state *state)
   free(state);
 }
 
-/** Copies the rows of a box from the field to a contiguous buffer if gather, otherwise back. */
+/** Copies the rows of a box to a contiguous buffer if \a gather is 1, otherwise from the buffer. */
 static void copy_box(const struct layout *layout, const struct box *b, float *field, float *buffer,
                      int gather)
 {

@@ -8,27 +8,27 @@ extern "C" {
 #include "gpu/cuda/cuda_device.h"
 }
 
-// EACH: number of quads (four floats) that a thread has in flight
+// EACH: number of quads (groups of four floats) that a thread has in flight
 static const unsigned THREADS = 256, EACH = 4;
-static const unsigned BLOCKS = 264; // maximum per message
+static const unsigned BLOCKS = 264; // maximum number of blocks per message
 // Launch shape if no message has more than FEW quads: each quad then has a thread of its own.
 // Blocks are as large as possible, because each executes a fence and adds to a flag.
 static const unsigned FEW_THREADS = 1024, FEW = BLOCKS * THREADS;
 static const unsigned WARP = 32, QUAD = 4;
 
-// first[m] is the first block of message m, and first[n] the number of blocks. An empty message has
-// one block, which sets the flag.
+// first[m] is the index of the first block of message m, and first[n] is the number of all blocks.
+// An empty message has one block, which sets the flag.
 struct shares {
   unsigned first[HALO_MESSAGES_MAX + 1];
 };
 
-// A face divided into quads: four floats, aligned in the target. The first and last quad of a row
-// may have fewer floats.
+// A face, divided into quads that are aligned in the target. The first and the last quad of a row
+// may have fewer than four floats.
 struct face {
   float *out;
   const float *in;
   int64_t out_plane, out_pitch, in_plane, in_pitch;
-  // rows per plane, floats per row, floats missing in a row's first quad, quads per row
+  // rows: per plane; width: floats per row; lead: floats missing in a first quad; quads: per row
   unsigned rows, width, lead, quads;
   bool aligned; // the quads are aligned in the source, too
 };
@@ -52,8 +52,8 @@ static __device__ face face_of(const halo_link &link, const halo_link_message &m
   return f;
 }
 
-// Source and target of a quad, and the index k of its first float in the row, which may be outside
-// of the row.
+// Addresses of a quad in source and target. k is the index of its first float in the row; k is
+// negative if the quad begins before the row.
 struct place {
   const float *in;
   float *out;
@@ -113,10 +113,11 @@ static __device__ __forceinline__ void settle(place &at)
   __builtin_assume(__isGlobal(at.in) && __isGlobal(at.out));
 }
 
-// A block's share of an exchange.
+// A thread block's part of an exchange.
 struct work {
   const halo_link_message *to;
-  // block: index among the message's blocks; blocks: their number; total: quads of the message
+  // block: this block's index among the message's blocks; blocks: number of the message's blocks;
+  // total: number of the message's quads
   unsigned block, blocks, total;
   face f;
 };
@@ -134,7 +135,7 @@ static __device__ __forceinline__ work work_of(const halo_link &link, const shar
   return w;
 }
 
-// Sets the neighbours' flags. With AWAIT, returns only after this rank's own flags are set.
+// Sets the neighbours' flags. With AWAIT, one block then waits until this rank's flags are set.
 template <bool AWAIT>
 static __device__ __forceinline__ void work_end(const halo_link &link, const work &w, uint64_t step,
                                                 uint64_t start, bool broken)
@@ -152,8 +153,8 @@ static __device__ __forceinline__ void work_end(const halo_link &link, const wor
   if (AWAIT) link.state->wait_ns += link_nanoseconds() - sent;
 }
 
-// Stores the faces. If a message has at most one quad per thread, the quad's place is computed
-// before the wait for the previous kernel, and all quads are in flight at once.
+// Stores the faces. If a message has at most one quad per thread, each thread uses the place that
+// it computed before the wait for the previous kernel, and all quads are in flight at once.
 template <bool AWAIT>
 static __global__ void __launch_bounds__(THREADS)
     push_faces(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
@@ -175,8 +176,8 @@ static __global__ void __launch_bounds__(THREADS)
   work_end<AWAIT>(link, w, step, start, broken);
 }
 
-// The variant for short messages only, with larger blocks. `at` and `value` are declared in this
-// form because the compiler otherwise generates slower code.
+// Variant of push_faces with larger blocks, used if all messages are short. `at` and `value` are
+// declared in this form because the compiler otherwise generates slower code.
 template <bool AWAIT>
 static __global__ void __launch_bounds__(FEW_THREADS)
     push_few(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
@@ -266,7 +267,7 @@ static const void *link_kernel_of(bool await, bool few)
   return await ? (const void *)push_faces<true> : (const void *)push_faces<false>;
 }
 
-// Launches a kernel. On Hopper and later it may overlap the end of the previous kernel.
+// Stores the faces. On Hopper and later, the kernel may start before the previous kernel ends.
 static status_t faces_launch(bool await, struct gpu_queue *queue, const struct halo_link *link,
                              struct gpu_mem field, int which, uint64_t step)
 {

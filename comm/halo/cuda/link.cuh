@@ -11,7 +11,7 @@ extern "C" {
 #include "comm/halo/link.h"
 }
 
-// Waits longer than this are reported to the host, which can then name the neighbour.
+// A wait that lasts longer than this is reported to the host, which can then name the neighbour.
 static const uint64_t LINK_TELL_NS = 20000000;
 
 __device__ __forceinline__ uint64_t link_nanoseconds()
@@ -42,9 +42,9 @@ __device__ __forceinline__ void link_set(uint64_t *flag, uint64_t value)
 #endif
 }
 
-// Makes stores of this thread, and stores of its block before a barrier, visible to all devices
-// before this thread's later stores. Cheaper than __threadfence_system, which also brings all such
-// fences into one order.
+// Makes this thread's earlier stores, and those of its block before a barrier, visible to all
+// devices before this thread's later stores. This is cheaper than __threadfence_system, which is
+// also sequentially consistent.
 __device__ __forceinline__ void link_fence()
 {
 #if __CUDA_ARCH__ >= 700
@@ -54,15 +54,15 @@ __device__ __forceinline__ void link_fence()
 #endif
 }
 
-// Stores 16 bytes at once. The compiler would split an ordinary store into four if other branches
-// store single floats.
+// Stores 16 bytes by one instruction. The compiler would split an ordinary store into four if other
+// branches store single floats.
 __device__ __forceinline__ void link_store(float *to, float4 v)
 {
   asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
                : "memory");
 }
 
-// Returns whether a wait has passed its deadline. From then on nothing is sent, and no wait blocks.
+// Returns whether a wait has passed its deadline. This rank then sends nothing, and no wait blocks.
 __device__ __forceinline__ bool link_broken(const halo_link &link)
 {
   return *(volatile int *)&link.state->broken;
@@ -90,8 +90,8 @@ static __device__ __noinline__ void link_tell(const halo_link &link, uint64_t ex
   __threadfence_system();
 }
 
-// Returns when all flags have reached `exchange`, or when the deadline has passed. Call with a
-// whole warp: lane m polls the flag of message m.
+// Returns when all flags of this rank have reached `exchange`, or when the deadline has passed.
+// Call with a whole warp: lane m polls the flag of message m.
 __device__ __forceinline__ void link_await(const halo_link &link, uint64_t exchange, unsigned lane)
 {
   bool told = false;
@@ -114,9 +114,9 @@ __device__ __forceinline__ void link_await(const halo_link &link, uint64_t excha
   if (told && lane == 0) link.plea->missing = 0;
 }
 
-// Makes the stores of this block's threads visible to one neighbour, and adds this block's part to
-// the flag there. The parts of all \a blocks add up to HALO_FLAG_UNIT. Call with all threads of a
-// block, only if link.adds.
+// Makes the stores of this block's threads visible to one neighbour, then adds this block's part to
+// the flag there. The parts of the message's \a blocks blocks add up to HALO_FLAG_UNIT. Call with
+// all threads of a block, and only if link.adds is 1.
 __device__ __forceinline__ void link_part_sent(uint64_t *flag, unsigned block, unsigned blocks,
                                                unsigned thread, bool broken)
 {
@@ -125,8 +125,8 @@ __device__ __forceinline__ void link_part_sent(uint64_t *flag, unsigned block, u
   link_add(flag, block == 0 ? HALO_FLAG_UNIT - (blocks - 1) : 1);
 }
 
-// Makes the stores of this block's threads visible. The last of \a blocks blocks sets the flags,
-// and returns true. Call with all threads of a block.
+// Makes the stores of this block's threads visible. The last of \a blocks blocks to do so sets the
+// neighbours' flags and returns true; the others return false. Call with all threads of a block.
 __device__ __forceinline__ bool link_sent(const halo_link &link, uint64_t exchange, unsigned blocks,
                                           unsigned thread)
 {
@@ -138,7 +138,7 @@ __device__ __forceinline__ bool link_sent(const halo_link &link, uint64_t exchan
   }
   if (last) {
     link.state->blocks = 0;
-    // acquire the other blocks' stores through the counter, and order them before the flags
+    // this fence makes the other blocks' stores visible before the flags
     link_fence();
     if (!link_broken(link))
       for (int m = 0; m < link.n; m++) link_set(link.message[m].flag, exchange * HALO_FLAG_UNIT);

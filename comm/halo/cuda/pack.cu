@@ -14,9 +14,9 @@ static const unsigned THREADS = 256, EACH = 4; // threads per block, floats per 
 
 // One message: its box in the field, its place in the buffer, and its first thread block.
 struct piece {
-  int64_t field;               // index of the box's first float
-  int64_t buffer;              // index of its first float in the buffer
-  unsigned rows, width, count; // extents of the box along j and k, and number of floats
+  int64_t field;               // index of the box's first float in the field
+  int64_t buffer;              // index of the box's first float in the buffer
+  unsigned rows, width, count; // extents of the box along j and k, and its number of floats
   unsigned first_block;
 };
 

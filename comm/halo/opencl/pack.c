@@ -29,7 +29,7 @@ struct opencl_packer {
   struct mover pack, unpack;
 };
 
-/** Appends a message to the table; returns its number of work-groups. */
+/** Appends a message to the table. Returns the number of work-groups that copy it. */
 static size_t opencl_piece_add(const struct opencl_packer *s, cl_long *piece, const struct box *b,
                                int64_t offset, size_t first_group)
 {
