@@ -12,7 +12,7 @@
 #define CONFIG struct mem_config
 #define MOST   ((uint64_t)1 << 52)
 
-/* Bits: which sections read an option, or copies on a device with thread blocks. */
+/* Sections that read an option. GPU_COPIES: copies on a device with thread blocks. */
 enum { COPIES = 1, MIXES = 2, LATENCY = 4, HOST = 8, ROOFLINE = 16, SECTIONS = 31, GPU_COPIES = 32 };
 
 static int mem_values_have(const struct mem_values *values, uint64_t value)
@@ -34,7 +34,6 @@ static status_t mem_values_refuse(const char *option, const char *text, uint64_t
                   option, text, report_bytes(least), step);
 }
 
-/* Parses a list of sizes from \a least to \a most, each a multiple of \a grain. */
 static status_t mem_values_parse(const char *option, const char *text, uint64_t least, uint64_t most,
                                  uint64_t grain, struct mem_values *values)
 {

@@ -15,7 +15,7 @@ struct mem_values {
   int n;
 };
 
-/** Sections to measure. If the user names none: all but the roofline. */
+/** Sections to measure. If the user names none, all but the roofline are measured. */
 struct mem_sections {
   int copies, mixes, latency, host, roofline;
 };
@@ -26,10 +26,11 @@ enum { MEM_ASSIGN_ALL, MEM_ASSIGN_CYCLIC, MEM_ASSIGN_BLOCK, MEM_ASSIGN_GROUP };
 struct mem_config {
   struct mem_sections sections;
   const struct gpu_backend *backend;                                  /**< NULL: auto */
-  const char *device;                                                 /**< NULL: the first */
-  struct mem_values streams, sizes, widths, threads, blocks, strides; /**< n = 0: the default */
+  const char *device;                                                 /**< NULL: the first device */
+  struct mem_values streams, sizes, widths, threads, blocks, strides; /**< n = 0: default values */
   int pace, assign;
-  uint64_t footprint;  /**< largest footprint of latency curves; 0: chosen by the device's memory */
+  /** bytes of the largest footprint of latency curves; 0: chosen by free memory */
+  uint64_t footprint;
   const char *kernels; /**< documents whose kernels go on the roofline, separated by commas */
   double seconds;      /**< time for the samples of each section */
   const char *json;
@@ -38,8 +39,8 @@ struct mem_config {
 
 extern const struct option_program mem_options;
 
-/** \brief Warns about given options that no selected section reads. \a blocks is 1 if the device
- * has thread blocks. */
+/** \brief Warns about options that the user gave but no selected section reads. \a blocks is 1 if
+ * the device has thread blocks. */
 void mem_cmdline_ignore(const struct mem_config *config, int blocks);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures copies for combinations of streams, sizes, pacing, assignment, threads and blocks, and
- * compares them with the suite's tuned copy, BabelStream's and the library's. */
+ * compares them with the suite's tuned copy, BabelStream's copy and the library's copy. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static struct copies_study study_default(const struct mem_config *c, const struc
   return s;
 }
 
-/* Returns the study of all assignments except cyclic, for one size. */
+/* Returns a study of all assignments except cyclic, with one width, to be run at one size. */
 static struct copies_study study_assigns(const struct mem_traits *traits, struct copies_study s)
 {
   s.assigns = traits->assign & ~(1 << MEM_CYCLIC);
@@ -152,7 +152,7 @@ static uint64_t shape_bytes(const struct mem_values *sizes)
   return best;
 }
 
-/* Each method runs once on poisoned memory before it is timed. */
+/* Runs a copy once, before it is timed, over memory with other content, and checks the result. */
 static status_t copies_contents(struct mem_rig *rig, struct copies_job *job)
 {
   const struct mem_copy *c = &job->copy;
@@ -165,7 +165,7 @@ static status_t copies_contents(struct mem_rig *rig, struct copies_job *job)
                             what);
 }
 
-/** Copies of one size: the points, then the other methods. */
+/** The copies of one size: first `points` copies of the study, then the other methods. */
 struct batch {
   struct copies_job *jobs;
   struct sampler_item *items;
@@ -182,7 +182,7 @@ static status_t batch_sample(struct mem_rig *rig, struct batch *batch, double se
   return sampler_run(&rig->sampler, batch->items, batch->n, seconds);
 }
 
-/* Stores the rates. If a method has several launch shapes, its rate is that of the fastest. */
+/* Stores the rates. The rate of a method is the rate of its fastest launch shape. */
 static void batch_store(struct mem_copies *copies, const struct batch *batch, int first,
                         struct mem_rivals *rivals)
 {
@@ -251,8 +251,8 @@ static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *s
 }
 
 /* Sets *found to the gain of pacing for one width and number of streams: the median of paced /
- * unpaced over sizes beyond the cache, for cyclic assignment and the study's first launch shape.
- * Returns 0 if there are no such copies. */
+ * unpaced rates over sizes beyond the cache, for cyclic assignment and the study's first launch
+ * shape. Returns 0 if there are no such copies. */
 static int pacing_find(const struct mem_copies *copies, uint64_t cache, const struct copies_study *s,
                        int width, int streams, struct mem_pacing *found)
 {

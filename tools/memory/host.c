@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures host memory bandwidth with four access patterns, one thread and all (or the requested
- * number), with normal and streaming stores. Rates count only what the loop reads and writes,
- * although a store that first reads its cache line moves more. */
+/* Measures host memory bandwidth with four access patterns, with one thread and all threads (or as
+ * many as requested), and with normal and streaming stores. Rates count only bytes that the loop
+ * reads and writes, although a store that first reads its cache line moves more. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +104,7 @@ static status_t host_contents(struct mem_rig *rig, struct host_job *job)
                   job->threads == 1 ? "" : "s", (unsigned long long)wrong, job->n);
 }
 
-/** Maximum number of jobs: each access with and without streaming stores, for each number of
+/** Maximum number of jobs: each access, with and without streaming stores, per number of
  * threads. */
 #define JOBS_MAX (2 * ACCESSES * MEM_VALUES_MAX)
 
@@ -152,7 +152,7 @@ done:
   return status;
 }
 
-/* Each thread first touches the data that it will work on. Uses the largest number of threads. */
+/* Uses the largest number of threads, so that each first touches the data that it will work on. */
 static void host_fill(const struct host_job *job, const struct mem_values *threads)
 {
   uint64_t most = 1;
@@ -180,9 +180,9 @@ done:
   return status;
 }
 
-/* By default arrays have four times the size of the last cache, within limits, and one thread and
- * all threads run. If several --sizes are given, those too large for the host are skipped.
- * --threads is ignored if it is for a GPU's blocks. */
+/* By default, arrays have four times the size of the last cache, within limits, and runs with one
+ * thread and with all threads are measured. If several --sizes are given, those too large for the
+ * host are skipped. --threads is ignored if it is the number of threads per GPU block. */
 static status_t host_sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler)
 {
   const int all = host_threads(), of_blocks = run->config.sections.copies && run->rig.traits.blocks_max > 1;

@@ -29,7 +29,6 @@
 #define WARM_LEAST  ((uint64_t)64 << 20)
 #define COLD_HOPS   ((uint64_t)4096)
 
-/** State of the measurement of all curves. */
 struct latency_walk {
   struct mem_rig *rig;
   struct gpu_mem mem;
@@ -53,7 +52,7 @@ static status_t most_bytes(struct gpu_device *device, uint64_t footprint, uint64
   return STATUS_OK;
 }
 
-/* Sets the curve's footprints: whole numbers of slots, at least four. */
+/* Sets the curve's footprints. Each is a whole number of slots, at least four. */
 static void plan_curve(struct mem_curve *curve, uint64_t stride, uint64_t most, int octave)
 {
   uint64_t least = LEAST_BYTES > 4 * stride ? LEAST_BYTES : 4 * stride;
@@ -118,8 +117,7 @@ static status_t ring_prepare(struct mem_rig *rig, struct gpu_mem mem, uint64_t s
   return latency_chase_run(rig, chase, &seconds);
 }
 
-/* Measures one sample of a point, the time per hop. A short chase determines the length of the
- * timed one. */
+/* Takes a sample of a point: the time per hop. A short chase sets the length of the timed chase. */
 static status_t point_sample(struct latency_walk *w, const struct mem_curve *curve, int p, int round)
 {
   struct mem_rig *rig = w->rig;
@@ -142,7 +140,7 @@ static status_t point_sample(struct latency_walk *w, const struct mem_curve *cur
   return mem_position_check(rig, chase.end, mem_ring_at(&ring, hops), what);
 }
 
-/* Measures the cost of a launch: a chase of one hop, repeatedly. */
+/* Sets w->launch to the median time of several chases of one hop. */
 static status_t launch_measure(struct latency_walk *w)
 {
   enum { SAMPLES = 9 };
@@ -188,8 +186,7 @@ static void find_levels(const struct mem_rig *rig, struct mem_latency *l)
 {
   const struct gpu_device_info *info = &rig->device->info;
   struct levels_curve curves[MEM_CURVES_MAX];
-  /* ignore the cache size of GPUs in OpenCL: drivers may report the sum of the first-level
-   * caches */
+  /* OpenCL drivers may report the sum of a GPU's first-level caches as the cache size. */
   const uint64_t cache = info->is_cpu || rig->traits.last_cache ? info->cache_bytes : 0;
   for (int c = 0; c < l->n; c++)
     curves[c] = (struct levels_curve){.stride = l->curves[c].stride,

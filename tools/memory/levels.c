@@ -5,15 +5,15 @@
 
 /** Two rises coincide if their ranges of footprints, widened by this factor, overlap. */
 #define NEAR 1.5
-/** At this many times its reach, a TLB with random replacement misses seven times of eight. */
+/** At this many times its reach, a TLB with random replacement misses in 7 of 8 accesses. */
 #define GRADUAL_FULL 8
 /** Smallest gradual rise that counts, as a share of the level's latency. */
 #define GRADUAL_RISE 0.015
-/** A plateau belongs to the slowest level whose latency is below this many times the plateau's. */
+/** A plateau belongs to the slowest level with a latency below this many times the plateau's. */
 #define BASE_ABOVE 1.02
 /** A rise to less than this many times the first cache's latency still belongs to that cache. */
 #define FIRST_FILLS 1.5
-/** If only one cache is found on a GPU, it is its L2 if larger than this, otherwise its L1. */
+/** If only one cache is found on a GPU, it is named L2 if it is larger than this, otherwise L1. */
 #define GPU_L1_MAX ((uint64_t)1 << 20)
 
 /** A rise from one plateau to the next. */
@@ -44,9 +44,9 @@ static int cache_explains(const struct levels_level *levels, int caches, const s
   return 0;
 }
 
-/* Returns whether a curve of a wider stride has a rise at the same number of lines (if
- * \a same_lines) or at the same footprint. In the second case, rises that an already found cache
- * explains do not count. */
+/* Returns whether a curve of a stride wider than a line has a rise where \a r is: at the same
+ * number of lines if \a same_lines is 1, otherwise at the same footprint. In the second case, rises
+ * that an already found cache explains do not count. */
 static int seen(const struct levels_curve *curves, int n, const struct rise *r, uint64_t line, int same_lines,
                 const struct levels_level *levels, int caches)
 {
@@ -83,8 +83,8 @@ static void name_caches(struct levels_level *levels, int n, int is_cpu)
 }
 
 /* Returns whether a rise belongs to a TLB that is already listed. A TLB is found on a wide stride,
- * at a rise that no cache explains, and is listed once, for the widest stride. Its reach in bytes
- * is constant for strides narrower than a page, its number of entries for wider ones. */
+ * at a rise that no cache explains, and is listed once, for the widest stride. Its reach is a
+ * constant number of bytes for strides narrower than a page, of strides for wider ones. */
 static int tlb_known(const struct levels_level *levels, int first, int n, const struct rise *r)
 {
   for (int i = first; i < n; i++) {
@@ -125,8 +125,8 @@ static int find_caches(const struct levels_curve *curves, int n, const struct le
   return found;
 }
 
-/* Returns whether a GPU's first cache causes a rise before its own end, as its sets fill: that
- * cache is indexed by virtual addresses. */
+/* Returns whether a rise comes from a GPU's first cache, whose sets fill up before the whole cache
+ * does because that cache is indexed by virtual addresses. */
 static int fills_first(const struct levels_level *levels, int caches, const struct rise *r, int is_cpu)
 {
   return !is_cpu && caches > 0 && r->above < FIRST_FILLS * levels[0].ns;
@@ -148,8 +148,8 @@ static int find_tlbs(const struct levels_curve *curves, int n, int caches, uint6
   return found;
 }
 
-/* Returns the latency of the level that a plateau of a wide stride belongs to: the slowest one that
- * the plateau exceeds or nearly equals. */
+/* Returns the latency of the level that a plateau of a wide stride belongs to: the slowest level
+ * whose latency the plateau's latency exceeds or nearly equals. */
 static double base_of(const struct levels_level *levels, int caches, double ns)
 {
   double base = 0;
@@ -158,9 +158,9 @@ static double base_of(const struct levels_level *levels, int caches, double ns)
   return base;
 }
 
-/* Finds TLBs with random replacement, which slow a level gradually: at a footprint F they miss 1 −
- * reach / F of the time. The same level at a narrow stride, which stays within the reach, shows the
- * full cost of a miss. */
+/* Finds TLBs with random replacement, which slow a level gradually: at a footprint F, they miss in
+ * the fraction 1 − reach / F of accesses. A miss costs the difference between the latency that the
+ * plateau approaches and the level's latency at a narrow stride, which stays within the reach. */
 static int find_gradual(const struct levels_curve *curves, int n, const struct levels_curve *lines,
                         int caches, int found, struct levels_level *levels)
 {

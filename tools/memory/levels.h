@@ -21,20 +21,20 @@ struct steps_plateau {
   double level;    /**< median latency of these points */
 };
 
-/** \brief Finds the plateaus of \a n latencies \a y over rising footprints, in their order; returns
- * their number.
+/** \brief Finds the plateaus of \a n latencies \a y over rising footprints, and lists them in that
+ * order. Returns their number.
  *
- * The logarithms are divided into constant segments with the least sum of squares plus a penalty
- * per segment (optimal partitioning; Jackson et al., "An algorithm for optimal partitioning of data
- * on an interval", 2005). The penalty grows with the noise of the curve. Segments of fewer than
- * three points, and short ones that rise, are ramps. Neighbouring plateaus that hardly differ are
- * joined, and a segment below the previous plateau is added to it. Steps of at least 8% are found
- * if three or more points are on each side. */
+ * The logarithms of the latencies are divided into constant segments with the least sum of squares
+ * plus a penalty per segment (optimal partitioning; Jackson et al., "An algorithm for optimal
+ * partitioning of data on an interval", 2005). The penalty grows with the noise of the curve.
+ * Segments of fewer than three points, and short ones that rise, are ramps. Neighbouring plateaus
+ * that hardly differ are joined, and a segment below the previous plateau is added to it. Steps of
+ * at least 8% are found if three or more points are on each side. */
 int steps_find(const double *y, int n, struct steps_plateau plateaus[STEPS_PLATEAUS_MAX]);
 
-/** \brief Returns 1 if the latencies of one plateau approach \a far: y = far − near / footprint, as
- * with a TLB with random replacement that misses more and more. The formula must explain most of
- * the variance between the plateau's ends. */
+/** \brief Fits y = far − near / footprint to the latencies of a plateau, as for a TLB with random
+ * replacement that misses more and more. Returns 1, and sets \a far and \a near, if the formula
+ * explains most of the variance between the plateau's ends. */
 int steps_approach(const uint64_t *bytes, const double *y, const struct steps_plateau *plateau, double *far,
                    double *near);
 
@@ -65,9 +65,9 @@ struct levels_level {
   uint64_t stride;     /**< stride of the curve that shows it */
 };
 
-/** \brief Finds plateaus on all curves and names them. \a line: bytes of a cache line; \a cache:
- * size of the last cache as reported by the device, 0 if unknown. Returns the number of levels
- * found: caches in order, memory, TLBs in order. */
+/** \brief Finds the plateaus of all curves and the levels that they show. \a line is the size of a
+ * cache line, and \a cache the size of the last cache as reported by the device (0 if unknown), in
+ * bytes. Returns the number of levels: caches by size, memory, TLBs by reach. */
 int levels_find(struct levels_curve *curves, int n, uint64_t line, uint64_t cache, int is_cpu,
                 struct levels_level levels[LEVELS_MAX]);
 

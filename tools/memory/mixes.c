@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes in given proportions, 13 to 1 as in the Himeno sweep. */
+/* Reads and writes in given proportions, among them 13 to 1 as in the Himeno sweep. */
 #include <stdio.h>
 
 #include "gpu/memory.h"
@@ -60,8 +60,7 @@ static status_t job_prepare(struct mem_rig *rig, struct mixes_job *job, struct g
   return mem_word_check(rig, sum, want, what);
 }
 
-/* Measures all mixes with all launch shapes, interleaved. The rate of a mix is that of its fastest
- * shape. */
+/* Measures all mixes with all launch shapes, interleaved. The fastest shape of a mix counts. */
 static status_t mixes_measure(struct mem_rig *rig, struct gpu_mem arrays[MEM_ARRAYS_MAX], struct gpu_mem sum,
                               uint64_t bytes, double seconds, struct mem_mix_point mixes[MEM_MIXES])
 {

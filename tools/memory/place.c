@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Places kernels of the suite on the roofline, from their JSON documents: the measured rate, and
  * the intensity from the bytes that the kernel moves. A pass of T sweeps does 34·T operations per
- * point and moves 56 bytes, or as many as hardware counters measured (scripts/dram-traffic). A
- * matrix product reads a row and a column of blocks for each block, unless a cache holds them. */
+ * point and moves 56 bytes per point, or as many as hardware counters measured
+ * (scripts/dram-traffic). A matrix product reads a row and a column of blocks for each block,
+ * unless a cache holds them. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,7 @@ static status_t no_document(const char *path, const char *why)
   return log_fail(STATUS_USAGE, "--kernels %s: %s", path, why);
 }
 
-/* Returns the number at key `two` of key `one`, or of `one` if `two` is NULL; 0 if there is
- * none. */
+/* Returns the number object[one][two], or object[one] if \a two is NULL, or 0 if there is none. */
 static double mem_place_number(const json_t *object, const char *one, const char *two)
 {
   const json_t *value = json_object_get(object, one);
@@ -40,7 +40,7 @@ static struct mem_placed *next(struct mem_roofline *r)
   return r->n_placed < MEM_PLACED_MAX ? &r->placed[r->n_placed++] : NULL;
 }
 
-/* Places a sweep. \a classed is the JSON object with its class and its T. */
+/* Places a sweep. \a classed is the JSON object that contains the kernel's class and its T. */
 static status_t place_sweep(struct mem_roofline *r, const char *path, const char *kernel,
                             const json_t *config, const json_t *classed, double gflops)
 {
@@ -92,8 +92,8 @@ static enum mem_type type_named(const char *name, double *bytes)
   return strstr(name, "tf32") ? MEM_TF32 : MEM_FP32;
 }
 
-/* Returns the operations per byte: from the document's own model of the blocks, otherwise with each
- * matrix moved once. \a sizes has m, n and k. */
+/* Returns the operations per byte: from the document's model of the blocks or, without one, as if
+ * each matrix moved once. \a sizes contains m, n and k. */
 static double product_intensity(const json_t *series, const json_t *sizes, double bytes, char traffic[160])
 {
   double model = mem_place_number(series, "predicted", "device_intensity");
@@ -104,7 +104,7 @@ static double product_intensity(const json_t *series, const json_t *sizes, doubl
   return model > 0 ? model : 2 * m * n * k / (bytes * (m * k + k * n + m * n));
 }
 
-/* Places one series of a document; ignores those that did not run. */
+/* Places one series of a document; ignores a series that did not pass. */
 static status_t place_series(struct mem_roofline *r, const char *path, const json_t *series, const char *type,
                              const json_t *sizes, double ranks)
 {
@@ -152,8 +152,7 @@ static status_t place_products(struct mem_roofline *r, const char *path, const j
   return STATUS_OK;
 }
 
-/* Reads the bytes that hardware counters saw. They apply to sweeps already placed and to those
- * placed later. */
+/* Reads bytes that hardware counters measured, for sweeps placed before or after. */
 static status_t read_traffic(struct mem_roofline *r, const char *path, const json_t *document)
 {
   const json_t *one;

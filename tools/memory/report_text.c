@@ -21,7 +21,6 @@ static const struct mem_copy_point *find_point(const struct mem_copies *c, const
   return mem_copy_find(c, &copy);
 }
 
-/* Prints a table of rates: one row per size, one column per number of streams. */
 static void mem_print_table(const struct mem_copies *c, const struct mem_copy *like, int paced, FILE *out)
 {
   fprintf(out,

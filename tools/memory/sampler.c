@@ -43,8 +43,7 @@ static status_t sampler_timed(struct sampler *s, struct sampler_item *item, int 
   return gpu_elapsed(s->begin, s->end, seconds);
 }
 
-/* Warms an item up and sets its number of repeats. Clocks have coarse ticks, so a time of 0 counts
- * as a microsecond. */
+/* Warms an item up and sets its repeats. A time of 0, below a clock's tick, counts as 1 us. */
 static status_t sampler_prepare(struct sampler *s, struct sampler_item *item)
 {
   double seconds;
@@ -70,8 +69,7 @@ static status_t sample(struct sampler *s, struct sampler_item *item)
   return STATUS_OK;
 }
 
-/* Runs one item until its latest samples agree, for at least \a seconds and at most four times
- * that. */
+/* Runs one item until its latest samples agree, for \a seconds to 4 × \a seconds. */
 static status_t sampler_settle(struct sampler *s, struct sampler_item *item, double seconds)
 {
   double last[SETTLE_LAST] = {0}, begin = stats_now(), past = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Interleaves the samples of several measurements, so that clock drift affects all of them
+ * \brief Interleaves the samples of several measurements, so that clock drift affects all
  * equally. */
 #ifndef TOOLS_MEMORY_SAMPLER_H
 #define TOOLS_MEMORY_SAMPLER_H
@@ -33,10 +33,10 @@ struct sampler_item {
 status_t sampler_open(struct gpu_device *device, struct sampler *sampler);
 void sampler_close(struct sampler *sampler);
 
-/** \brief Warms up every item with one run, the first until the device has settled. Then samples
- * all items in rounds, each round starting at another item, until the medians of all are known well
- * enough (SAMPLER_QUIET) or \a seconds have passed; at least SAMPLES_MIN rounds, at most
- * SAMPLES_MAX. */
+/** \brief Warms up every item with one run, then runs the first item until the device has settled.
+ * Then samples the items in rounds, each of which starts at another item, and skips items whose
+ * median is known well enough (SAMPLER_QUIET). Ends when all are skipped or \a seconds have passed,
+ * after SAMPLES_MIN to SAMPLES_MAX rounds. */
 status_t sampler_run(struct sampler *sampler, struct sampler_item *items, int n, double seconds);
 
 #endif

@@ -31,7 +31,7 @@ struct mem_copy_point {
 /** The rates of all copy methods at one size. */
 struct mem_rivals {
   uint64_t bytes;
-  /** rate per method; MEM_STUDY: that of the fastest point of this size */
+  /** rate per method; for MEM_STUDY, the rate of the fastest point of this size */
   struct stats_summary rate[MEM_METHODS];
   int shape; /**< fastest launch shape of MEM_TUNED */
 };
@@ -175,12 +175,11 @@ status_t mem_roofline_run(struct mem_run *run);
 /** \brief Logs an error and returns STATUS_ENVIRONMENT if a value of --threads exceeds \a most. */
 status_t mem_threads_check(const struct mem_values *threads, int most, const char *device);
 
-/** \brief Returns the measured point of a copy, regardless of method and memory, or NULL if there
- * is none. */
+/** \brief Returns the point with the parameters of \a like (any method, memory, shape), or NULL. */
 const struct mem_copy_point *mem_copy_find(const struct mem_copies *copies, const struct mem_copy *like);
 
-/** \brief Returns the smallest number of streams such that pacing gains for it and every larger
- * number, or 0 if there is none. */
+/** \brief Returns the smallest number of streams from which on pacing raises the rate by at least
+ * 1% at every measured number of streams, or 0 if there is none. */
 int mem_pacing_from(const struct mem_copies *copies, int width);
 
 /* Comparisons of results. */

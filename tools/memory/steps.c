@@ -10,23 +10,23 @@
 /** Minimum penalty of a segment, in squared logarithms. With it a step of 8% is found if three
  * points are on each side. */
 #define PENALTY_MIN 0.005
-/** Penalty of a segment, in variances of the noise. Bayes's information criterion counts two
- * parameters per segment, level and position; doubled for safety. */
+/** Penalty of a segment, in variances of the noise: the two parameters per segment (level and
+ * position) that the Bayesian information criterion counts, doubled for safety. */
 #define PENALTY_NOISE 4
 /** Levels that differ by less than this factor are the same. */
 #define SAME_LEVEL 1.08
 /** A segment that rises by less than this factor from the end of a plateau continues it. */
 #define GENTLE_RISE 1.05
 /** A segment of at least LEAST_LEVEL points is level if its fitted line rises by less than the
- * factor TREND_MAX, or TREND_FIRST for the first segment of a plateau. From LONG_LEVEL points on a
- * segment is level whatever its rise. */
+ * factor TREND_MAX, or TREND_FIRST for the first segment of a plateau. A segment of at least
+ * LONG_LEVEL points is level whatever its rise. */
 #define TREND_MAX   1.10
 #define TREND_FIRST 1.05
 #define LEAST_LEVEL 3
 #define LONG_LEVEL  7
 
-/** steps_approach ignores APPROACH_ENDS points at each end of a plateau, which belong to a step. It
- * needs APPROACH_POINTS others, and must explain this share of their variance. */
+/** steps_approach ignores 1/APPROACH_ENDS of the points at each end of a plateau, which belong to a
+ * step. It needs APPROACH_POINTS others, and must explain APPROACH_EXPLAINED of their variance. */
 #define APPROACH_ENDS      8
 #define APPROACH_POINTS    8
 #define APPROACH_EXPLAINED 0.8
@@ -38,13 +38,12 @@
 struct curve {
   int n;
   double z[POINTS_MAX];                               /* logarithms */
-  double sum[POINTS_MAX + 1], square[POINTS_MAX + 1]; /* their prefix sums */
+  double sum[POINTS_MAX + 1], square[POINTS_MAX + 1]; /* prefix sums of z and of z² */
   double penalty;
 };
 
-/* Returns the variance of the noise, from the difference between each point and the mean of its
- * neighbours: steps and ramps affect few differences. For independent values z[i−1] − 2 z[i] +
- * z[i+1] has six times their variance. */
+/* Returns the variance of the noise, from the differences z[i−1] − 2 z[i] + z[i+1], of which steps
+ * and ramps affect few. If the values are independent, these have six times their variance. */
 static double noise_variance(const struct curve *c)
 {
   double differences[POINTS_MAX];
@@ -83,7 +82,6 @@ static double trend(const struct curve *c, int first, int end)
   return exp(along / over * (n - 1));
 }
 
-/* Returns whether the points form a level, not a part of a ramp. */
 static int is_level(const struct curve *c, int first, int end, double most)
 {
   int n = end - first;
@@ -95,16 +93,16 @@ static double steps_level(const double *y, int first, int last)
   return stats_summarise(y + first, (size_t)(last - first + 1)).median;
 }
 
-/* Returns whether a segment continues gently from the plateau's end, as with a cache whose sets
- * fill. */
+/* Returns whether the segment that begins at \a first rises only gently from the plateau's end, as
+ * latencies do while the sets of a cache fill. */
 static int steps_continues(const double *y, const struct steps_plateau *p, int first)
 {
   return first == p->last + 1 &&
          steps_level(y, first, first + 1) < steps_level(y, p->last - 1, p->last) * GENTLE_RISE;
 }
 
-/* Adds a segment to the last plateau if it is no higher or continues from it. Otherwise starts a
- * new plateau, if `starts`. */
+/* Adds a segment to the last plateau if the segment is no higher or continues the plateau.
+ * Otherwise starts a new plateau if \a starts is 1. Returns the number of plateaus. */
 static int steps_append(const double *y, int first, int last, int starts, struct steps_plateau *plateaus,
                         int n)
 {
@@ -141,7 +139,6 @@ int steps_find(const double *y, int n, struct steps_plateau plateaus[STEPS_PLATE
   return found;
 }
 
-/** A straight line through points (x, y). */
 struct steps_line {
   double base, slope;
   double left, all; /**< sum of squares around the line, and around the mean */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The roofline's work with vectors, included once per instruction set. The includer defines
  * FN(name) (the function name for this instruction set), TARGET (function attribute), BYTES (size
- * of a vector) and FMA(x, a, b); all are undefined at the end. */
+ * of a vector) and FMA(x, a, b); this file undefines them at its end. */
 
 typedef float FN(vector) __attribute__((vector_size(BYTES)));
 typedef uint32_t FN(words) __attribute__((vector_size(BYTES)));

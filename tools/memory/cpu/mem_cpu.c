@@ -10,9 +10,9 @@
 #include <immintrin.h>
 #endif
 
-/* Compiles one version per instruction set. The loader picks the best one for this processor,
- * before the address sanitizer works. Functions are static, because Clang 14 links such functions
- * only within a file. */
+/* Compiles one version per instruction set. The loader picks the best one for this processor, but
+ * too early for the address sanitizer. The functions are static, because Clang 14 links such
+ * functions only within a file. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define EVERY_CPU __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -60,8 +60,7 @@ uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16)
 }
 
 #ifdef __x86_64__
-/* flops_body.h computes eight vectors at once: current processors have that many multiply-adds in
- * flight. */
+/* flops_body.h computes eight vectors at once, to have enough multiply-adds in flight. */
 #define FN(name)     avx512_##name
 #define TARGET       __attribute__((target("avx512f")))
 #define BYTES        64

@@ -12,8 +12,8 @@ static __global__ void ring_fill(char *mem, const struct mem_ring ring)
     *(uint64_t *)(mem + (mem_ring_at(&ring, k) - ring.base)) = mem_ring_at(&ring, k + 1);
 }
 
-/* Loads from memory through all caches. Volatile, so that the compiler does not move it across the
- * readings of the clock. */
+/* Loads from memory through all caches. The instruction is volatile, so that the compiler does not
+ * move it across the readings of the clock. */
 static __device__ __forceinline__ uint64_t load(uint64_t address)
 {
   uint64_t value;

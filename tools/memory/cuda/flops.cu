@@ -21,7 +21,8 @@ template <int ROUNDS> static __device__ void rounds(float x[4])
   }
 }
 
-/* FLOP16, a compile-time constant, is below 8·CHUNK; 0 means `chunks` times CHUNK rounds. */
+/* FLOP16 is the number of operations per 16 bytes if it is less than 8·CHUNK. If it is 0, each
+ * value gets `chunks` times CHUNK multiply-adds. */
 template <int FLOP16>
 static __global__ void __launch_bounds__(THREADS)
     flops(const uint4 *__restrict__ from, uint64_t n, int chunks, uint32_t *sum)

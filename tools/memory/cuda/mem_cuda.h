@@ -32,7 +32,7 @@ static inline int mem_cuda_units(const struct mem_exec *exec)
   return ((const struct mem_cuda_exec *)exec)->units;
 }
 
-/** \brief Returns the status of the last launch. A failure is logged, with \a what was launched. */
+/** \brief Returns the status of the last launch. Logs a failure as a failure of \a what. */
 static inline status_t mem_cuda_launched(const char *what)
 {
   return cuda_check(cudaGetLastError(), what);
@@ -50,16 +50,13 @@ status_t mem_cuda_flops(struct mem_exec *exec, struct gpu_queue *queue, struct m
 status_t mem_cuda_peak(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                        struct gpu_mem sum, double *flop, double *expect);
 
-/** \brief Implements mem_ops.flops for a matrix unit. */
 status_t mem_cuda_tensor(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
-/** \brief Compares memory with its expected words. Adds to x->found, which the caller sets to {0,
- * ~0, 0}. */
+/** \brief Compares memory with its expected words. Adds to x->found, initially {0, ~0, 0}. */
 status_t mem_cuda_check(struct mem_cuda_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                         const struct mem_check *check);
 /** \brief Runs a chase. Sets x->result[0] to the last position and x->result[1] to the cycles. */
 status_t mem_cuda_chase(struct mem_cuda_exec *x, struct gpu_queue *queue, const struct mem_chase *chase);
-/** \brief Sets *flag, in device memory, to 1 if the warpgroup instructions of sm_90a were compiled
- * in, otherwise to 0. */
+/** \brief Sets *flag in device memory: 1 if warpgroup instructions of sm_90a were compiled in. */
 status_t mem_cuda_peak_built(unsigned *flag);
 /** \brief Returns 1 if the code that this program runs on the device uses matrix units. If the
  * build only has code for an older chip, it does not. */

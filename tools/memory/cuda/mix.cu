@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes in given proportions, and the bandwidth of the levels above the memory. */
+/* Reads and writes in given proportions, and the bandwidth of the cache levels. */
 #include "tools/memory/cuda/mem_cuda.h"
 
 #define WORDS 4 /* words of 16 bytes that a thread has in flight from one array */
-/* Threads per block of the window kernel: few, so that each has enough work in a window that fits a
- * multiprocessor's own cache. */
+/* Threads per block of the window kernel: few, so that each thread has enough work in a window that
+ * fits a multiprocessor's own cache. */
 #define WINDOW_THREADS 256
 
 struct arrays {
@@ -21,7 +21,6 @@ static __device__ uint32_t sum_of(uint4 v)
   return v.x + v.y + v.z + v.w;
 }
 
-/* Adds a warp's sum to memory with one atomic operation. */
 static __device__ void sum_add(uint32_t *sum, uint32_t mine)
 {
   for (int lane = 16; lane > 0; lane /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, lane);
@@ -110,9 +109,9 @@ status_t mem_cuda_mix(struct mem_exec *exec, struct gpu_queue *queue, const stru
   return mem_cuda_launched("reading and writing");
 }
 
-/* With \a own each block reads the whole window, so that its own cache serves it. Otherwise blocks
- * share the window, and each reads another share in each pass, so that the common cache serves it
- * and not the block's own. */
+/* If \a own is 1, each block reads the whole window, so that its multiprocessor's own cache serves
+ * the reads. Otherwise blocks share the window, and each block reads a different part in each pass,
+ * so that the common cache serves the reads. */
 static __global__ void __launch_bounds__(WINDOW_THREADS)
     window_read(const uint4 *from, uint64_t n, int passes, int own, uint32_t *sum)
 {

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "tools/memory/cuda/mem_cuda.h"
 
-/* Sets x->peaks: only compute capability 9.0 has these instructions, and a build may lack them. */
+/* Sets x->peaks: whether compute capability and build have warpgroup instructions. */
 static status_t peaks_find(struct mem_cuda_exec *x)
 {
   const struct cudaDeviceProp *p = &x->device->properties;

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* The matrix units of compute capability 9.0 at full rate: warpgroups that multiply the same two
- * tiles of shared memory again and again. The warp's own instruction (tensor.cu) reaches about two
- * thirds of that rate. PTX ISA, "wgmma.mma_async". */
+ * tiles of shared memory again and again. The instruction for single warps (tensor.cu) reaches
+ * about two thirds of that rate. Source: PTX ISA, "wgmma.mma_async". */
 #include "tools/memory/cuda/mem_cuda.h"
 
 #define THREADS 256 /* two warpgroups, so that one computes while the other waits */
 #define BATCH   8   /* products between two waits */
 #define M       64
 #define N       256
-#define K_BYTES 32 /* bytes of k per product: 16 values of 16 bits, 8 of TF32 */
+#define K_BYTES 32 /* bytes of k per product: 16 values of 16 bits, or 8 values of TF32 */
 
-/* A tile is stored as core matrices of 8 rows × 16 bytes: all rows / 8 matrices of the first 16
- * bytes of k, then those of the next 16 bytes. */
+/* A tile is stored as core matrices of 8 rows × 16 bytes. The matrices with the first 16 bytes of k
+ * of all rows come first, then those with the next 16 bytes. */
 #define CORE_BYTES   128
 #define A_WORDS      (M * K_BYTES / 4)
 #define B_WORDS      (N * K_BYTES / 4)
 #define ACCUMULATORS (M * N / 128)
 
-/* Returns word w of the first factor. Words of the second depend only on the row within the core
- * matrix. */
+/* Word w of the first factor. Words of the second depend only on the row in the core matrix. */
 static __host__ __device__ __forceinline__ uint32_t a_word(uint32_t w)
 {
   return mem_word(7, w);
@@ -34,7 +33,7 @@ static __device__ uint32_t b_word(enum mem_type type, uint32_t w)
 }
 
 /* Returns the matrix descriptor of a tile: its address and, in units of 16 bytes, the distances
- * between core matrices along k and along m or n; no swizzle. */
+ * between core matrices along k and along m or n. There is no swizzle. */
 static __device__ uint64_t descriptor(const uint32_t *tile, int rows)
 {
   uint64_t address = (uint64_t)(__cvta_generic_to_shared(tile) >> 4 & 0x3fff);
@@ -93,7 +92,7 @@ static __global__ void __launch_bounds__(THREADS, 1) peak(int passes, float *sum
 #endif
 }
 
-/* Only machine code for exactly this chip has the instructions, and a build may lack it. */
+/* Only machine code for sm_90a has the warpgroup instructions, and a build may lack that code. */
 static __global__ void built(unsigned *flag)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)

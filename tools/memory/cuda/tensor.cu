@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Matrix units at a chosen number of operations per byte. Warps load fragments of the first factor
  * from memory, with as many loads per product, or products per load, as that number needs. The
- * second factor stays in registers. PTX ISA, "mma.m16n8k16". */
+ * second factor stays in registers. Source: PTX ISA, "mma.m16n8k16". */
 #include "tools/memory/cuda/mem_cuda.h"
 
 #include <cuda_bf16.h>
@@ -40,8 +40,8 @@ template <enum mem_type TYPE> static __device__ void product(float[4], const uin
 }
 #endif
 
-/* Returns the word of the second factor that this lane holds: the value of column lane / 4, twice
- * for types of 16 bits. */
+/* Returns the word of the second factor that this lane holds: the value of column lane / 4, stored
+ * twice for types of 16 bits. */
 template <enum mem_type TYPE> static __device__ uint32_t second_factor(void)
 {
   float value = MEM_TENSOR_B(threadIdx.x % 32 / 4);
@@ -56,8 +56,8 @@ static __device__ uint4 operator^(uint4 a, uint4 b)
   return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w);
 }
 
-/* Each group of `loads` words is combined by exclusive or and used in `products` products. n is a
- * multiple of loads times the number of threads. */
+/* A thread combines `loads` words of 16 bytes by exclusive or, and uses the result in `products`
+ * products. n, the number of all words, is a multiple of loads times the number of threads. */
 template <enum mem_type TYPE>
 static __global__ void __launch_bounds__(THREADS)
     tensor(const uint4 *__restrict__ from, uint64_t n, int loads, int products, float *sum)

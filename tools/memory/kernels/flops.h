@@ -2,16 +2,16 @@
 /** \file
  * \brief The roofline's work on each 16 bytes of memory. Every backend computes the same bits.
  *
- * Four words become floats in [1, 2). `flop16` = 1: one addition on the first; 2 and 4: one
- * multiply-add on the first or on the first two; 8·m: m multiply-adds on each, one after the other.
- * The results' bits are added up. */
+ * Four words become floats in [1, 2). The number of operations on them is `flop16`. 1: one addition
+ * to the first float; 2: one multiply-add on the first float; 4: one multiply-add on each of the
+ * first two floats; 8·m: m successive multiply-adds on each. The results' bits are added up. */
 #ifndef TOOLS_MEMORY_KERNELS_FLOPS_H
 #define TOOLS_MEMORY_KERNELS_FLOPS_H
 
 #include "tools/memory/kernels/pattern.h"
 
-/** Constants with the fixed point 0.75, approached slowly with alternating sign: bits change at
- * every step, and nothing overflows. */
+/** Constants of the multiply-add x·A + B. Repeated, it approaches a fixed point near 0.75 slowly
+ * and from both sides, so that bits change at every step and nothing overflows. */
 #define MEM_FLOPS_A (-0.99f)
 #define MEM_FLOPS_B 1.5f
 
@@ -23,8 +23,8 @@ MEM_SHARED uint32_t mem_flops_bits(uint32_t word)
 
 enum mem_type { MEM_FP32, MEM_TF32, MEM_FP16, MEM_BF16, MEM_TYPES };
 
-/** \brief Maps a word to values for a matrix unit, two per word if they have 16 bits: random sign
- * and fraction, in ±[0.5, 1). */
+/** \brief Maps a word to one value for a matrix unit, or to two if they have 16 bits. Signs and
+ * fractions are random; absolute values are in [0.5, 1). */
 MEM_SHARED uint32_t mem_tensor_bits(enum mem_type type, uint32_t word)
 {
   if (type == MEM_TF32) return (word & 0x807fe000u) | 0x3f000000u;
@@ -52,8 +52,8 @@ MEM_SHARED double mem_tensor_sum(enum mem_type type, uint32_t word)
 }
 
 /** All elements in column n (0 … 7) of the second factor are MEM_TENSOR_B(n), so that the sum of a
- * product's elements is the sum of the first factor's times MEM_TENSOR_B_SUM, whatever the layout
- * of the fragments. */
+ * product's elements is the sum of the first factor's elements times MEM_TENSOR_B_SUM, whatever the
+ * layout of the fragments. */
 #define MEM_TENSOR_B(n)  ((float)((n) % 2 ? -0.5 : 0.75))
 #define MEM_TENSOR_B_SUM 1.0
 /** operations per 16 bytes if each fragment is used once; half of this for TF32 */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The kernels that mem-gpu measures with: one const set per backend, found by the backend's
- * name.
+ * \brief The kernels that mem-gpu measures with: one const struct per backend, found by the
+ * backend's name.
  *
- * If the device is asynchronous, functions enqueue their work and return. The caller owns all
- * memory. */
+ * On asynchronous devices, functions enqueue their work and return. The caller owns all memory. */
 #ifndef TOOLS_MEMORY_KERNELS_MEM_OPS_H
 #define TOOLS_MEMORY_KERNELS_MEM_OPS_H
 
@@ -26,9 +25,9 @@ enum mem_assign {
 
 /** Implementations of a copy. */
 enum mem_method {
-  MEM_STUDY,  /**< with the given streams, pacing and assignment */
+  MEM_STUDY,  /**< a copy with the given streams, pacing and assignment */
   MEM_TUNED,  /**< the suite's fastest copy, with launch shape `shape` */
-  MEM_BABEL,  /**< BabelStream's: one double per thread, blocks of 1024 */
+  MEM_BABEL,  /**< BabelStream's copy: one double per thread, blocks of 1024 */
   MEM_NATIVE, /**< the library's own function */
   MEM_METHODS
 };
@@ -46,7 +45,7 @@ struct mem_copy {
   int shape;   /**< launch shape of MEM_TUNED: below mem_traits.copy_shapes.n */
 };
 
-/** Reads `reads` arrays (numbered from 0) and writes their exclusive or to `writes` (0 or 1)
+/** Reads `reads` arrays, from array 0 on, and writes their exclusive or to `writes` (0 or 1)
  * arrays. */
 struct mem_mix {
   int reads, writes;
@@ -89,7 +88,8 @@ struct mem_window {
 };
 
 /** Floating-point work on the data read: `flop16` operations per 16 bytes of memory, see flops.h.
- * Adds to `sum`: the results' bits (MEM_FP32), or the results as a float. */
+ * Adds to `sum`: the results' bits, as integers, for MEM_FP32; the results, as floats, for other
+ * types. */
 struct mem_flops {
   enum mem_type type;
   struct gpu_mem mem, sum;
@@ -136,8 +136,7 @@ struct mem_ops {
   /** \brief Fills memory with the words of array \a number. */
   status_t (*fill)(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                    int number);
-  /** \brief Compares every word with its expected value. The result is complete when the call
-   * returns. */
+  /** \brief Compares every word with its expected value. Returns when the result is complete. */
   status_t (*check)(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                     struct mem_check *check);
   status_t (*copy)(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_copy *copy);
@@ -160,7 +159,7 @@ struct mem_ops {
 GPU_BACKENDS(MEM_OPS)
 #undef MEM_OPS
 
-/** \brief Returns the set of a backend, or NULL if it has none. */
+/** \brief Returns the kernels of a backend, or NULL if it has none. */
 const struct mem_ops *mem_ops_find(const char *backend);
 
 extern const char *const mem_assign_names[3];

@@ -15,8 +15,7 @@
 #define MEM_SHARED static inline
 #endif
 
-/** \brief A 32-bit hash; its constants are Wellons's "lowbias32", found by search for the least
- * bias. */
+/** \brief A 32-bit hash with the constants of Wellons's "lowbias32", which have little bias. */
 MEM_SHARED uint32_t mem_mix32(uint32_t x)
 {
   x ^= x >> 16;
@@ -40,8 +39,8 @@ MEM_SHARED uint32_t mem_word_xor(int arrays, uint64_t w)
   return x;
 }
 
-/** \brief Returns word \a w as the write-only kernel stores it: one multiplication, so that only
- * the memory can limit the speed. */
+/** \brief Returns word \a w as the write-only kernel stores it. Computing it takes one
+ * multiplication, so that only the memory can limit the speed. */
 MEM_SHARED uint32_t mem_word_written(uint64_t w)
 {
   return (uint32_t)w * 0x9e3779b1u + 0x7f4a7c15u;
@@ -55,8 +54,7 @@ struct mem_ring {
 };
 
 /** \brief Returns element \a k of a permutation of 0 … nodes−1. Each round is a bijection of the
- * range of the next power of two; values outside of 0 … nodes−1 take further rounds (cycle
- * walking). */
+ * range of the next power of two; values beyond nodes−1 take further rounds (cycle walking). */
 MEM_SHARED uint64_t mem_ring_permute(const struct mem_ring *ring, uint64_t k)
 {
   uint64_t n = ring->nodes, mask = 1, x = k;
@@ -75,8 +73,8 @@ MEM_SHARED uint64_t mem_ring_permute(const struct mem_ring *ring, uint64_t k)
 }
 
 /** \brief Returns the position of the chase at step \a k, as stored in memory. In slots wider than
- * a line the node is on a random line: at equal places all nodes would compete for a few sets of
- * the caches. */
+ * a line, the node is on a random line of its slot. At equal places in their slots, all nodes would
+ * compete for a few sets of the caches. */
 MEM_SHARED uint64_t mem_ring_at(const struct mem_ring *ring, uint64_t k)
 {
   uint64_t node = mem_ring_permute(ring, k % ring->nodes);

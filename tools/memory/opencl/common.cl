@@ -33,8 +33,8 @@ __kernel void fill(__global uint *mem, ulong n, uint number)
   for (ulong w = get_global_id(0); w < n; w += get_global_size(0)) mem[w] = word_of(number, w);
 }
 
-// Counters: number of wrong words, the first of them counted from first_word, and the sum of the
-// expected words. The host splits memory into parts of fewer than 2^32 words.
+// `found` has the number of wrong words, the smallest index of one (counted from first_word), and
+// the sum of the expected words. The host splits memory into parts of fewer than 2^32 words.
 __kernel void check(__global const uint *mem, ulong n, int written, int arrays, int compare,
                     __global uint *found, ulong first_word)
 {

@@ -8,7 +8,6 @@ uint sum_of(uint4 v)
   return v.x + v.y + v.z + v.w;
 }
 
-// Adds a group's sum to memory with one atomic operation.
 void sum_add(__global uint *sum, uint mine, __local uint *scratch)
 {
   uint lane = get_local_id(0);
@@ -59,7 +58,7 @@ __kernel void combine_13(IN(a), IN(b), IN(c), IN(d), IN(e), IN(f), IN(g), IN(h),
     to[i] = a[i] ^ b[i] ^ c[i] ^ d[i] ^ e[i] ^ f[i] ^ g[i] ^ h[i] ^ k[i] ^ l[i] ^ m[i] ^ o[i] ^ p[i];
 }
 
-// Each group reads the whole window (own), or one share of it, a different one in each pass.
+// If own is 1, each group reads the whole window, otherwise a different part of it in each pass.
 __kernel void window_read(__global const uint4 *from, ulong n, int passes, int own, __global uint *sum)
 {
   __local uint scratch[SUM_GROUP];

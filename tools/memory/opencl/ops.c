@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mem-gpu's kernels on OpenCL devices. Their sources are in opencl/ and are built when the device
- * is opened. */
+/* mem-gpu's kernels on OpenCL devices. Sources in opencl/ are built when the device opens. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 
 #define GROUP_MAX  256
 #define TILE_WORDS 4
-/** Words that one launch of a comparison checks: its counters have 32 bits. */
+/** Maximum words that one launch of a comparison checks, because its counters have 32 bits. */
 #define CHECK_WORDS ((uint64_t)1 << 30)
 
 #define CL_ALL(K)                                                                                            \
@@ -148,7 +147,6 @@ static void cl_traits(const struct mem_exec *exec, struct mem_traits *traits)
                                 .types = 1 << MEM_FP32};
 }
 
-/** A kernel argument: its size and address. */
 struct argument {
   size_t bytes;
   const void *value;
@@ -192,7 +190,7 @@ static status_t cl_fill(struct mem_exec *exec, struct gpu_queue *queue, struct g
   return fill_device(exec, queue, KERNEL_fill, ARGS(ARG(buffer), ARG(n), ARG(array)));
 }
 
-/* Checks one part. Counters have 32 bits, so they are read after each part. */
+/* Checks one part of memory. Counters have 32 bits, so they are read after each part. */
 static status_t check_part(struct mem_exec *exec, struct gpu_queue *queue, cl_mem buffer, uint64_t first,
                            uint64_t words, struct mem_check *c)
 {
