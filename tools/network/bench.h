@@ -3,7 +3,7 @@
  * \brief Measurements of comm-gpu: for each path, the seconds per transfer over transfer sizes.
  *
  * Seconds are the slowest rank's host time from a barrier until the last byte may be used, divided
- * by the number of consecutive transfers in a batch. Every transfer has new content, which is
+ * by the number of consecutive transfers in a batch. Batches have new content, which is
  * compared. */
 #ifndef TOOLS_NETWORK_BENCH_H
 #define TOOLS_NETWORK_BENCH_H
@@ -69,7 +69,7 @@ struct bench_point {
   int64_t bytes;              /**< bytes that each rank sends */
   double seconds;             /**< seconds per transfer, median of the samples */
   double best;                /**< seconds per transfer, smallest of the samples */
-  double noise;               /**< 1.4826 MAD over the median */
+  double noise;               /**< 1.4826 × median absolute deviation / median */
   int64_t transfers;          /**< transfers that this rank measured and compared */
   struct bench_stages stages; /**< times of the communicator's rank 0 */
 };
@@ -84,7 +84,7 @@ struct bench_fit {
 
 /** Points of one path, and their fit. */
 struct bench_curve {
-  int n, left_out; /**< number of sizes measured, and of those for which there was no time */
+  int n, left_out; /**< numbers of sizes measured, and of sizes left out for lack of time */
   struct bench_point points[BENCH_POINTS_MAX];
   struct bench_fit fit;
 };
@@ -94,11 +94,11 @@ struct bench_path {
   char used[24];           /**< transport or library that moved the bytes */
   char why[BENCH_WHY_MAX]; /**< reason why `used` differs from `method`; otherwise "" */
   char handover[16];       /**< see struct halo_path; "" if there is none */
-  /** "in", "out": between host and device; "both": both at once; "one": to the peer only */
+  /** "in": to the device; "out": from it; "both": both at once; "one": only from rank to peer */
   char direction[8];
   char load[8];   /**< "alone", or "all" ranks at the same time */
   int rank, peer; /**< peer −1: no peer */
-  /** bus bandwidth (busbw of nccl-tests) over bytes per second; 0: not a collective */
+  /** factor from bytes per second to bus bandwidth (busbw of nccl-tests); 0: not a collective */
   double bus;
   struct bench_curve curve;
 };
@@ -120,10 +120,10 @@ struct bench_plan {
   int curves[BENCH_PARTS], total, done;
   int curves_left_out, sizes_left_out;
   double curve_end, point_end; /**< planned end of the curve, and of its current size */
-  /** seconds of the last size's batches in excess of the minimum number */
+  /** seconds that batches beyond the minimum number took for the last size */
   double spare;
   double uncertain;    /**< relative uncertainty above which a median needs more batches */
-  double byte_seconds; /**< seconds per byte of a large size, with the fewest batches */
+  double byte_seconds; /**< seconds to measure a large size, per byte, with the fewest batches */
 };
 
 /** The network card that a rank is bound to. */
@@ -131,14 +131,13 @@ struct bench_wire {
   char card[48];  /**< "" for none */
   double gbps;    /**< rate of the port, Gbit/s */
   double carried; /**< share of the rank's sent bytes that left by this card */
-  /** Gbit/s from the peer, isolated and while all cards are busy; NAN: uncertain */
+  /** Gbit/s from the peer: [0] alone, [1] while all cards are busy; NAN: uncertain */
   double gbps_in[2];
   int cards; /**< number of the host's cards that ranks can be bound to */
   int peer;  /**< rank at the other end of the wire */
 };
 
-/** Streams to a rank from the rank with the same number on another host, in Gbit/s; NAN:
- * uncertain. */
+/** Gbit/s to a rank from the rank with the same number on another host; NAN: uncertain. */
 struct bench_flow {
   int shift, from, to; /**< shift: number of hosts from sender to receiver; from, to: ranks */
   double alone, all;   /**< rate while one host sends, and while all do */
@@ -159,15 +158,16 @@ struct bench {
   struct rank_row *ranks; /**< stored on all ranks */
   int64_t global[3];      /**< grid of the halo part */
   int procs[3];
-  int64_t transfers;      /**< transfers that this rank compared */
+  /** transfers that this rank compared; after bench_run, those of all ranks */
+  int64_t transfers;
   uint64_t between_hosts; /**< bytes that this rank sent to other hosts */
-  /* the members from here on are set only on rank 0 */
+  /* the members from here on are complete only on rank 0 */
   int n_host, n_pairs, n_halo, n_reduce, n_collectives, n_counters;
   struct bench_path *host, *pairs, reduce, collectives[2];
-  struct bench_wire *wire; /**< per rank; NULL without the part */
+  struct bench_wire *wire; /**< per rank; NULL if the part did not run */
   int n_flows;
   struct bench_flow *flows;        /**< per shift, in the order of the receiving ranks */
-  const struct peer_proof *proofs; /**< \a proofs_most per rank; NULL without the part */
+  const struct peer_proof *proofs; /**< proofs_most per rank; NULL if the part did not run */
   int proofs_most;
   struct bench_counters counters[BENCH_PARTS];
   struct bench_halo halo[BENCH_HALOS_MAX];
@@ -190,9 +190,9 @@ status_t bench_peers_run(struct bench *bench);
 status_t bench_collectives_run(struct bench *bench);
 status_t bench_fabric_run(struct bench *bench);
 
-/** \brief Before MPI_Init: binds this rank to a network card of its host, by the variables that MPI
- * libraries read. Rank n of the host gets card n of those that are up and have at least half the
- * rate of the fastest. */
+/** \brief Binds this rank to a network card of its host, by variables that MPI libraries read; call
+ * it before MPI_Init. Rank n of the host gets card n of those that are up and have at least half
+ * the rate of the fastest card. */
 void bench_wires_bind(void);
 
 /** A rank counts as bound if at least this share of its bytes is on its card. */
@@ -201,70 +201,68 @@ void bench_wires_bind(void);
 #define BENCH_UNCERTAIN 0.0075
 
 /** \brief Returns a rank's measured rate over the rate of its card's port. \a share 0 is the rate
- * sent and 1 the rate received while no other card is busy, 2 and 3 the same while all are. Returns
- * NAN if the rate is uncertain or another card carried the bytes. */
+ * sent, and 1 the rate received, while no other card is busy; 2 and 3 are these rates while all
+ * cards are busy. Returns NAN if the rate is uncertain or another card carried the bytes. */
 double bench_wire_share(const struct bench *bench, int rank, int share);
 
-/** \brief Reads the counters of the network cards, and those of this host's IP traffic without
- * loopback as a card named TCP, whose errors are retransmitted segments. */
+/** \brief Reads the counters of the network cards. Adds a card named TCP with the counters of this
+ * host's IP traffic without loopback; its errors are retransmitted segments. */
 void bench_counters_read(const char *pci, struct cards *cards);
 
-/** \brief Writes what the counters of a row show: bytes by TCP while an RDMA card is up. Returns 0
- * if there is nothing to say. */
+/** \brief Returns 1 if the row is an idle RDMA card that is up while its host sent much by TCP, and
+ * writes that to \a text; otherwise returns 0. */
 int bench_counters_finding(const struct bench_counters *counters, int row, char *text, size_t size);
 
-/** \brief Returns 1 if a transport is requested and available here. */
+/** \brief Returns 1 if \a transport is available and the user requested it or no other. */
 int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport);
 
-/** \brief Collective over all ranks, before a curve of \a part that takes \a shares of the
- * remaining time. *measure is 0 while curves are counted, and when the time is over. */
+/** \brief Collective over all ranks, before a curve of \a part that takes \a shares time shares.
+ * Sets *measure to 0 while curves are counted and when the time is over, otherwise to 1. */
 status_t bench_curve_begin(struct bench *bench, enum bench_part part, double shares, int *measure);
 
-/** Time shares of a curve of all sizes, and of a curve of few. */
+/** Time shares of a curve with all sizes, and of a curve with few sizes. */
 #define BENCH_SHARES_ALL 6
 #define BENCH_SHARES_FEW 2
 
 /** \brief Measures one size; collective over the curve's communicator. */
 typedef status_t bench_measure(void *of, int64_t bytes, struct bench_point *point);
 
-/** \brief Collective over \a comm: measures the sizes from \a least to \a most by config.step
- * (\a all), or a few, beginning with those that a fit needs most. Leaves out sizes that would take
- * longer than the curve may. */
+/** \brief Collective over \a comm: measures the sizes from \a least to \a most by factors of
+ * config.step if \a all is 1, otherwise a few of them. Sizes that a fit needs most come first.
+ * Leaves out sizes for which the curve has too little time. */
 status_t bench_curve_measure(struct bench *bench, MPI_Comm comm, int64_t least, int64_t most, int all,
                              bench_measure *measure, void *of, struct bench_curve *curve);
 
 /** Runs a batch of transfers. Sets *seconds to the time per transfer on this rank. */
 typedef status_t bench_batch(void *of, double *seconds);
 
-/** \brief Collective over \a comm: makes one point from batches, whose time is that of the slowest
- * rank. Runs config.samples batches; more while their median is too uncertain; fewer, at least
- * three, if the size's time is over. Sets point.transfers to the number of batches and *mean to
- * this rank's mean. */
+/** \brief Collective over \a comm: makes one point from batches. The time of a batch is the time of
+ * the slowest rank. Runs config.samples batches, more if their median is too uncertain, or fewer
+ * (but at least three) if the size's time is over. Sets point.transfers to the number of batches,
+ * and *mean to this rank's mean time per transfer. */
 status_t bench_point_make(struct bench *bench, MPI_Comm comm, int64_t bytes, bench_batch *batch, void *of,
                           struct bench_point *point, double *mean);
 
-/** \brief Like agree_status. If \a comm has one rank, that rank holds its message until all ranks
- * agree. */
+/** \brief Like agree_status, but if \a comm has one rank, returns \a status and leaves the message
+ * to a later agreement of all ranks. */
 status_t bench_agree(MPI_Comm comm, status_t status);
 
-/** \brief Called by all ranks after some of them measured. Those that did wait with a time limit,
- * the others without. */
+/** \brief A barrier of all ranks after some of them have measured. Ranks that have \a measured wait
+ * with a deadline, the other ranks without one. */
 status_t bench_rest(const struct bench *bench, int measured);
 
-/** \brief Returns a path to be measured; `used` is \a method until the transport of the bytes is
- * known. */
+/** \brief Returns a path to be measured. `used` is \a method until the transport used is known. */
 struct bench_path bench_path_of(int rank, int peer, const char *method, const char *why,
                                 const char *direction, const char *load);
 
-/** \brief Rank 0 appends \a path of rank \a owner to the list, if it has points. Collective over
- * all ranks. */
+/** \brief Collective: rank 0 appends \a path of rank \a owner to the list, if it has points. */
 status_t bench_path_collect(struct bench *bench, int owner, const struct bench_path *path,
                             struct bench_path **list, int *n);
 
 /** \brief Weighted least squares of seconds = latency + bytes / bandwidth, each point weighted by
  * 1/seconds², so that small messages count as much as large ones. Neither parameter is negative: a
- * line with a negative latency is replaced by the best line through the origin. With fewer than two
- * different sizes `fit.points` is 0. */
+ * line with a negative latency is replaced by the best line through the origin. Sets fit.points to
+ * 0 if there are fewer than two different sizes, or if larger sizes take no longer. */
 void bench_fit(struct bench_curve *curve);
 
 /* Output of comm-gpu, only on rank 0. */
@@ -278,7 +276,7 @@ void bench_report_text(const struct bench *bench, FILE *out);
 /** \brief Writes the document of doc/comm.schema.json. */
 void bench_document(struct doc *d, const struct bench *bench);
 
-/** \brief Prints --list: devices, transports and network cards, with reasons. */
+/** \brief Prints --list: devices, transports and cards, with the reasons for unavailable ones. */
 void bench_report_list(const struct gpu_backend *asked, FILE *out);
 
 #endif

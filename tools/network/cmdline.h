@@ -9,8 +9,8 @@
 
 extern const struct option_program bench_options;
 
-/** \brief Warns about given options that the requested parts ignore, once the number of ranks is
- * known. */
+/** \brief Warns about options that the user gave but the requested parts ignore. Call it when the
+ * number of ranks is known. */
 void bench_cmdline_ignore(const struct bench_config *config);
 
 /** Names of the bits of enum bench_part. */

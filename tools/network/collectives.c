@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Collectives of doubles over all ranks. MPI_Allreduce in host memory shows the cost and scaling of
- * the reduction of the residual (gosa). Others run in device memory, by NCCL or, if that is host
- * memory, by MPI. */
+ * the reduction of the residual (gosa). The other collectives run in device memory, by NCCL or, if
+ * the device's memory is host memory, by MPI. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 #define REGION_BYTES ((int64_t)1 << 20) /* bytes of host memory for a batch of small calls */
 #define BATCH_MAX    32
-/* Calls per batch in a device's queue: minimum and maximum number, and total bytes. */
+/* NCCL calls per batch: minimum number, maximum number, and total bytes. */
 #define QUEUED_LEAST 8
 #define QUEUED_MOST  128
 #define QUEUED_BYTES ((int64_t)64 << 20)
@@ -33,7 +33,7 @@ struct collective {
   struct bench *bench;
   void *group;              /* NCCL's group; NULL: MPI carries the collective */
   struct gpu_queue *queue;  /* the device's queue; NULL: the data is in host memory */
-  struct gpu_mem device[2]; /* in and out */
+  struct gpu_mem device[2]; /* [0]: input; [1]: output */
   double *host[2];
   int to_all;
   const char *name;
@@ -74,7 +74,8 @@ static status_t sums_check(const struct collective *c)
                   element_expected(c, wrong));
 }
 
-/* Starts one call of a batch, on the doubles from \a at on. \a error gets MPI's error code. */
+/* Makes one call of a batch, on the doubles from index \a at on; NCCL only enqueues it. Sets *error
+ * to MPI's error code if MPI is used. */
 static status_t collective_call(const struct collective *c, int64_t at, int *error)
 {
   const double *in = (c->queue ? c->device[0].handle : c->host[0]);

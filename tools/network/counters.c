@@ -10,8 +10,8 @@
 
 #define TCP_NAME "TCP"
 
-/* Reads a column of /proc/net/snmp or netstat, where each group has a line of names and a line of
- * numbers, such as "IpExt: InOctets OutOctets". With HIMENO_SYSFS the file is below that folder. */
+/* Reads a column of /proc/net/snmp or netstat (below HIMENO_SYSFS if that is set). Each group has a
+ * line of names, such as "IpExt: InOctets OutOctets", and a line of numbers. */
 static int64_t net_number(const char *file, const char *group, const char *column)
 {
   char path[512], names[8192], numbers[8192], *name, *number, *next_name, *next_number;

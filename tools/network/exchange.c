@@ -26,8 +26,7 @@ static uint64_t point_place(const struct bench_exchange *x, int rank, int64_t i,
          (uint64_t)(l->origin[2] + k);
 }
 
-/* Fills a box with the content of rank \a owner, where the positions along k are higher by
- * \a shift. */
+/* Fills a box with the content of rank \a owner at positions higher by \a shift along k. */
 static void box_fill(const struct bench_exchange *x, const struct box *box, int owner, int64_t shift,
                      uint64_t version, uint32_t *field)
 {
@@ -53,7 +52,7 @@ static struct box whole_field(const struct bench_exchange *x)
 }
 
 /* Returns the offset in floats of a box within each plane, and sets *n to the number of floats from
- * there to the end of the box. */
+ * there to the end of the box in that plane. */
 static int64_t span_of(const struct layout *l, const struct box *box, int64_t *n)
 {
   const int64_t first = box->lo[1] * l->pitch + box->lo[2];
@@ -61,8 +60,8 @@ static int64_t span_of(const struct layout *l, const struct box *box, int64_t *n
   return first;
 }
 
-/* Copies the memory that a box spans, with the gaps between its rows, between the host's copy of a
- * field and the device. */
+/* Copies the memory that a box spans, with the gaps between its rows, from the device to the host's
+ * copy of a field if \a out is 1, otherwise back. */
 static status_t span_copy(struct bench_exchange *x, int f, const struct box *box, uint32_t *host, int out)
 {
   const struct layout *l = &x->layout;
@@ -76,7 +75,7 @@ static status_t span_copy(struct bench_exchange *x, int f, const struct box *box
   return gpu_sync(x->queue);
 }
 
-/* Fills the points of the rank: before the first batch all, later only those that it sends. */
+/* Fills all points of the rank before the first batch, later only those that it sends. */
 static status_t field_make(struct bench_exchange *x, int f)
 {
   const struct box *owned = &x->layout.owned;
@@ -93,8 +92,7 @@ static status_t field_make(struct bench_exchange *x, int f)
   return STATUS_OK;
 }
 
-/* Logs the message in which a differing point arrived, or that no message may write there, and
- * returns STATUS_WRONG. */
+/* Logs which message brought the differing point, or that no message may. Returns STATUS_WRONG. */
 static status_t exchange_differs(const struct bench_exchange *x, const int64_t at[3])
 {
   char dir[8], sender[WATCH_NAME_MAX];
@@ -123,7 +121,6 @@ static int64_t first_difference(const uint32_t *expected, const uint32_t *field,
   return first;
 }
 
-/* Compares the memory that a box spans with its expected content. */
 static status_t span_check(struct bench_exchange *x, int f, const struct box *box)
 {
   const struct layout *l = &x->layout;
@@ -248,8 +245,7 @@ static status_t exchanges_put(struct bench_exchange *x, int n)
   return halo_route_unattended(x->route) ? halo_route_lap(x->route) : STATUS_OK;
 }
 
-/* Captures the batch as a graph if possible, so that the host's calls do not delay short
- * exchanges. */
+/* Captures a batch as a graph if possible, so that host calls do not delay short exchanges. */
 static status_t exchange_graph_prepare(struct bench_exchange *x, int n)
 {
   int can =

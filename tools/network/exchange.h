@@ -4,11 +4,12 @@
  * compared.
  *
  * Exchanges alternate between two fields and wait for one another, as the sweeps of a solver do.
- * Before a batch both fields get new content in the points that a rank sends; after it halos and
- * sent points of both are compared. The first batch and bench_exchange_check compare every point,
- * also those that no message may touch: nothing else writes them in between. A batch of two checks
- * each transfer. A longer batch checks the last transfer of each field, and finds any earlier
- * damage that remains. If a transport needs no host, a batch is one graph. */
+ * Before a batch both fields get new content in the points that a rank sends; after the batch, the
+ * halos and the sent points of both fields are compared. The first batch and bench_exchange_check
+ * compare every point, including those that no message may change, because nothing else changes
+ * those in between. A batch of two checks each transfer. A longer batch checks the last transfer of
+ * each field, and finds any earlier damage that remains. If exchanges need no action of the host, a
+ * batch is one graph. */
 #ifndef TOOLS_NETWORK_EXCHANGE_H
 #define TOOLS_NETWORK_EXCHANGE_H
 
@@ -20,7 +21,7 @@ struct bench_exchange_config {
   MPI_Comm comm;
   struct gpu_device *device;
   const struct halo_transport *transport;
-  /** bytes that each of two ranks sends to the other; 0: the halos of the following grid */
+  /** bytes that each of two ranks sends to the other; 0: exchange halos of the grid below */
   int64_t pair_bytes;
   int one_way; /**< for a pair: only rank 0 sends */
   int64_t global[3];
@@ -55,7 +56,7 @@ void bench_exchange_close(struct bench_exchange *x);
  * this rank. Logs an error and returns STATUS_WRONG if content differs. */
 status_t bench_exchange_batch(struct bench_exchange *x, int n, double *seconds);
 
-/** \brief Compares every point of both fields after the last batch. */
+/** \brief Compares every point of both fields after the last batch; errors as for a batch. */
 status_t bench_exchange_check(struct bench_exchange *x);
 
 #endif

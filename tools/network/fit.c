@@ -47,7 +47,7 @@ void bench_fit(struct bench_curve *curve)
     latency = 0;
     slope = s.xy / s.xx;
   }
-  if (!(slope > 0)) return; /* larger messages took no longer: no fit */
+  if (!(slope > 0)) return; /* no fit, because larger messages took no longer */
   slope /= unit;
   double sum = 0;
   for (int p = 0; p < curve->n; p++) {

@@ -111,7 +111,7 @@ static status_t copy_once(struct host_path_rig *rig, enum direction direction, s
   return direction != IN ? gpu_sync(rig->queue[OUT]) : STATUS_OK;
 }
 
-/* One curve: its direction and batch. */
+/* A curve being measured: its direction, and the size and number of transfers of its batch. */
 struct host_path_curve {
   struct host_path_rig *rig;
   MPI_Comm comm;
@@ -148,8 +148,7 @@ static status_t host_path_point_measure(void *of, int64_t bytes, struct bench_po
   return STATUS_OK;
 }
 
-/* Ranks with the same number on their hosts measure at the same time: their copies share no
- * resource. */
+/* Ranks with the same number on their hosts share no resource and measure at the same time. */
 static status_t host_path_part_measure(struct bench *bench, struct host_path_rig *rig,
                                        enum direction direction, int first, int last)
 {

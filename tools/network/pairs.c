@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Transfers between devices: each pair alone, pairs all at once, and the halos of a grid, by each
- * transport. */
+/* Transfers between devices by each transport: pairs alone, pairs all at once, halos of a grid. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,8 @@
 /* Maximum number of warm-ups. The first is so short that the host's calls determine its time; the
  * second is not. */
 #define WARM_UPS 3
-/* Pairs of up to this many ranks are measured one after the other; pairs of more ranks in rounds of
- * disjoint pairs. */
+/* With up to this many ranks, all pairs are measured one after the other; with more ranks, they are
+ * measured in rounds of disjoint pairs. */
 #define SERIAL_RANKS 8
 
 int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport)
@@ -31,8 +30,8 @@ int bench_transport_wanted(const struct bench *bench, const struct halo_transpor
   return (!asked || asked == transport) && transport->available(bench->placement.backend, reason);
 }
 
-/* Returns the exchanges per batch: 2 on CPUs, where a longer batch amortises only the barrier, and
- * batches of two check every transfer. */
+/* Returns the exchanges per batch: 2 on CPUs, because a longer batch would only amortise the
+ * barrier, and a batch of two checks every transfer. */
 static int batch_size(const struct bench *bench, double seconds)
 {
   if (bench->device->info.is_cpu) return 2;
@@ -41,8 +40,8 @@ static int batch_size(const struct bench *bench, double seconds)
   return n < 2 ? 2 : n > BATCH_MAX ? BATCH_MAX : n;
 }
 
-/* Returns the stages of an exchange. They are unknown if only one rank sends, because it finishes
- * long before the exchange does. */
+/* Returns the stages of an exchange. They are unknown if only one rank sends, because that rank
+ * finishes long before the exchange ends. */
 static struct bench_stages stages_of(const struct bench_exchange *x, const struct halo_times *times,
                                      double mean)
 {
@@ -66,8 +65,8 @@ static status_t exchange_batch(void *of, double *seconds)
   return bench_exchange_batch(b->x, b->n, seconds);
 }
 
-/* Warms up until the length of the batches is stable, and measures the point. *exchanges includes
- * the warm-up. */
+/* Warms up until the length of the batches is stable, and measures the point. Sets *exchanges to
+ * the number of exchanges, including those for warm-up. */
 static status_t samples_take(struct bench *bench, struct bench_exchange *x, MPI_Comm comm, int64_t bytes,
                              struct bench_point *point, struct halo_times *times, int64_t *exchanges)
 {
@@ -174,7 +173,8 @@ static status_t pairs_round_run(struct bench *bench, const struct halo_transport
   return STATUS_OK;
 }
 
-/* Returns whether a pair is measured at all sizes: the first on one host, the first between two. */
+/* Returns whether a pair is measured at all sizes. Two pairs are: ranks 0 and 1, and rank 0 and the
+ * first rank of another host. */
 static int draws_curve(const struct bench *bench, int a, int b)
 {
   int between = 0;
@@ -213,7 +213,7 @@ static status_t many_pairs(struct bench *bench, const struct halo_transport *tra
   return STATUS_OK;
 }
 
-/* Pairs rank r with r + N/2, so that every message crosses the middle. */
+/* Pairs rank r < N/2 with rank r + N/2, so that every message goes from half to half. */
 static status_t all_pairs(struct bench *bench, const struct halo_transport *transport, struct round *round)
 {
   int n = bench->placement.ranks, half = n / 2;

@@ -29,7 +29,7 @@ size_t pattern_check(const void *buffer, size_t bytes, uint64_t version)
   return first == n ? bytes : (size_t)first * sizeof *words;
 }
 
-/* Counts the transfers of this process. Returns whether one of them is the one to damage. */
+/* Counts further transfers of this process. Returns whether the one to damage is among them. */
 static int is_corrupt(int64_t transfers)
 {
   static int64_t counted;

@@ -27,7 +27,7 @@ static const char *rate_text(const struct bench_point *point, double factor)
   return text;
 }
 
-/* Prints the fastest halo exchange first; nothing for an emulator, whose times are meaningless. */
+/* Prints the fastest halo exchange, but nothing for an emulator, whose times are meaningless. */
 static void print_fastest(const struct bench *bench, FILE *out)
 {
   const struct bench_halo *fastest = bench->halo;
@@ -38,7 +38,6 @@ static void print_fastest(const struct bench *bench, FILE *out)
             bench->config.size.name, fastest->point.seconds * 1e6);
 }
 
-/* Prints how the time was shared, and what was left out. */
 static void print_plan(const struct bench *bench, FILE *out)
 {
   const struct bench_plan *plan = &bench->plan;
@@ -111,7 +110,6 @@ static int64_t size_after(const struct bench_path *paths, int n, const char *met
   return next;
 }
 
-/* Returns the name of a load or direction in reports. */
 static const char *word_of(const char *name)
 {
   static const char *const words[][2] = {
@@ -170,7 +168,7 @@ static void comm_print_host(const struct bench *bench, FILE *out)
   }
 }
 
-/* Lists the methods by which pairs were measured, in that order. Returns their number. */
+/* Lists the methods of pairs in the order of measurement. Returns their number. */
 static int methods_list(const struct bench *bench, const char *methods[BENCH_HALOS_MAX])
 {
   int n = 0;
@@ -192,7 +190,7 @@ static const struct bench_path *pair_find(const struct bench *bench, const char 
   return NULL;
 }
 
-/* Prints the latency above the diagonal, the bandwidth below it. */
+/* Prints a matrix of pairs, with the latency above the diagonal and the bandwidth below it. */
 static void print_matrix(const struct bench *bench, const char *method, FILE *out)
 {
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;

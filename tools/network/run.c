@@ -20,7 +20,7 @@
 /* Device memory for a pair's two fields and the buffers of a staging transport, in units of the
  * largest transfer. */
 #define PAIR_COPIES 6
-/* Default --time for up to FEW_RANKS ranks, and for more. */
+/* Default seconds of --time for up to FEW_RANKS ranks, and for more ranks. */
 #define FEW_RANKS    8
 #define FEW_SECONDS  30
 #define MANY_SECONDS 60
@@ -47,7 +47,7 @@ static status_t transport_check(const struct bench *bench)
   return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", transport->name, reason);
 }
 
-/* Chooses the largest transfer: as requested, or the default if it fits; the same on all ranks. */
+/* Chooses the largest transfer, equal on all ranks: as requested, or the default if it fits. */
 static status_t bench_sizes_choose(struct bench *bench)
 {
   struct bench_config *c = &bench->config;
@@ -87,8 +87,8 @@ static status_t bench_choose(struct bench *bench)
   return c->parts & BENCH_HALO ? agree_status(comm, grid_choose(bench)) : STATUS_OK;
 }
 
-/* Runs the parts, and reads the cards around each. Proofs of peers come first, because pairs depend
- * on them; host copies come last, because predictions need the other parts. */
+/* Runs the parts, and reads the cards before and after each. Proofs of peers precede pairs, which
+ * depend on them. Host copies, which predictions do not need, come last, as time may run out. */
 static status_t parts_run(struct bench *bench)
 {
   static struct cards before, after;
@@ -114,7 +114,6 @@ static status_t parts_run(struct bench *bench)
   return STATUS_OK;
 }
 
-/* Counts the curves of all parts, and then measures them. */
 static status_t plan_run(struct bench *bench, double begin)
 {
   struct bench_config *c = &bench->config;
@@ -142,7 +141,7 @@ static void paths_blank(struct bench_path *paths, int n)
   }
 }
 
-/* Removes times of an emulator, which are no speeds; collectives in host memory keep theirs. */
+/* Removes times of an emulator, which are meaningless, except of collectives in host memory. */
 static void times_blank(struct bench *bench)
 {
   if (!bench->placement.info.emulated) return;

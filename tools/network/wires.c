@@ -23,8 +23,7 @@
 #define UNCERTAIN        0.005 /* accepted uncertainty of a stream's median */
 #define FABRIC_BYTES     (4 << 20)
 #define FABRIC_UNCERTAIN 0.03
-/* An uncertain rate under load counts if it is this many standard errors below the isolated
- * rate. */
+/* An uncertain rate under load counts if it is this many standard errors below the isolated one. */
 #define FABRIC_CERTAIN 10
 
 /* MPI libraries read from the environment which cards to use; each transport has its own variable
@@ -83,11 +82,11 @@ void bench_wires_bind(void)
 struct stream {
   struct bench *bench;
   MPI_Comm comm;       /* the ranks that send or receive */
-  int to, from;        /* receiver and sender as world ranks; −1: none */
+  int to, from;        /* ranks to which and from which this rank's messages go; −1: none */
   size_t bytes, n_own; /* size of a message; number of samples */
   uint64_t version;    /* version of the content */
-  double uncertain;    /* standard error above which a rate is uncertain */
-  double usual;        /* rate of the isolated stream; 0: this stream is the isolated one */
+  double uncertain;    /* relative standard error above which a rate is uncertain */
+  double usual;        /* Gbit/s of the isolated stream; 0: this stream is the isolated one */
   unsigned char *out, *in;
   double own[BENCH_SAMPLES_MAX];
 };
@@ -133,8 +132,7 @@ static status_t stream_batch(void *of, double *seconds)
                                    s->from, at);
 }
 
-/* Returns the bytes of a message, the same for all streams, so that their start-up costs are
- * equal. */
+/* Returns the bytes per message, equal for all streams so that their start-up costs are equal. */
 static size_t message_bytes(const struct bench *bench)
 {
   double seconds = STREAM_SECONDS, gbps = INFINITY;
@@ -143,7 +141,8 @@ static size_t message_bytes(const struct bench *bench)
   return (size_t)fmin((double)bench->config.max_bytes, ceil(seconds * gbps * 1e9 / 8 / MESSAGES / 8) * 8);
 }
 
-/* Measures the streams of all ranks. Each has its own time, because others may take longer. */
+/* Measures the streams of all ranks. The rate of a stream comes from its receiver's own times,
+ * because other streams may take longer. */
 static status_t streams_measure(struct stream *s, double *gbps_in, double *carried)
 {
   static struct cards before, after;
