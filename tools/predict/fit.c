@@ -20,10 +20,10 @@
 #define SPREAD_MOST  0.5
 /* Rounds of fitting and re-estimating the runs' errors. */
 #define ROUNDS 3
-/* A cache, or tiles, are used only if they lower the loss by at least this, which happens by chance
- * in one of a hundred studies of 12 to 24 runs. */
+/* The model has a cache, or tiles, only if that lowers the loss by at least this. A lower loss by
+ * chance occurs in one of a hundred studies of 12 to 24 runs. */
 #define LOSS_GAIN 7.0
-/* Smallest candidate for the points of a tile; each further one is twice as large. */
+/* Smallest candidate for the points of a tile; each further candidate is twice as large. */
 #define TILE_LEAST    64
 #define TILE_STEPS    4
 #define FREEDOM_LEAST 1.5
@@ -39,15 +39,15 @@ static void parameter_add(struct fitting *f, enum parameter_kind kind, int colum
   f->parameter[f->parameters++] = (struct parameter){kind, column, log(guess), width};
 }
 
-/* Returns comm-gpu's latency: within a host if known, otherwise between hosts. */
+/* Returns the latency that comm-gpu measured within a host or, if unknown, between hosts. */
 static double latency_of(const struct study_transport *transport)
 {
   return fmax(transport->latency[transport->known[STUDY_SAME_HOST] ? STUDY_SAME_HOST : STUDY_OTHER_HOST],
               1e-9);
 }
 
-/* Returns comm-gpu's latency, but at most the time of the shortest run by this transport, because a
- * busy machine inflates what comm-gpu measures. */
+/* Returns the latency that comm-gpu measured, but at most the time of the shortest pass by this
+ * transport, because a busy machine inflates comm-gpu's result. */
 static double latency_guess(const struct fitting *f, int via)
 {
   double latency = latency_of(&f->model->terms.paths.transports[via]);
@@ -74,9 +74,9 @@ static void transport_parameters(struct fitting *f, int via)
     return;
   }
   if (of->slabs_first) parameter_add(f, OF_VALUE, first + TRANSPORT_SYNC, 0.3 * latency, 1.5);
-  /* Runs on two ranks show neither the cost of a second message nor the host's share of a byte.
-   * With shared memory the guessed cost fits stored studies of four GPUs; for products, whose
-   * messages are long, the host's share is comm-gpu's (doc/lab/prediction-log.md). */
+  /* Runs on two ranks show neither the cost of a message nor the part of a byte's time that all
+   * ranks of a host share. With shared memory, the guesses fit stored studies of four GPUs; for
+   * products, whose messages are long, the part comes from comm-gpu (doc/lab/prediction-log.md). */
   const int shared = path->handover > 0, measured = shared && of->hinders && path->host_share > 0;
   const double host = measured ? path->host_share : of->host_guess;
   parameter_add(f, OF_VALUE, first + TRANSPORT_LATENCY, latency / latency_of(path), 0.7);
@@ -86,8 +86,8 @@ static void transport_parameters(struct fitting *f, int via)
                 measured || (shared && !of->hinders) ? 0.4 : of->host_width);
 }
 
-/* Parameters are put into the model in this order, because the gain of a cached point and the cost
- * of an idle one are shares of the cost of a point. */
+/* The order matters: the gain of a cached point and the cost of an idle point are shares of the
+ * cost of a point, so that parameters_put must set the cost of a point before them. */
 static void parameters_make(struct fitting *f)
 {
   struct model *m = f->model;
@@ -116,8 +116,8 @@ static void parameters_make(struct fitting *f)
   if (m->terms.tile[0] > 0) parameter_add(f, OF_VALUE, TERM_IDLE, 50 * point, 1.5);
   if (m->terms.tile_points > 0) parameter_add(f, OF_SHARE, TERM_IDLE, 0.1, 2);
   if (attended && workloads[m->program].hinders) parameter_add(f, OF_HINDER, 0, 0.05, 1.5);
-  /* with T sweeps per pass, slabs have at least 2 T − 1 layers; if the host takes part in their
-   * exchange, they are computed first */
+  /* With T sweeps per pass, slabs have at least 2 T − 1 layers. They are computed first if the host
+   * takes part in their exchange. */
   for (int d = 0; d < 3 && m->terms.depth > 1 && attended; d++)
     if (m->errors.seen[TERM_SLAB_I + d])
       parameter_add(f, OF_VALUE, TERM_SLAB_I + d, 2 * m->terms.depth * point, 1);
@@ -173,7 +173,7 @@ static int residuals(void *of, int m, int n, const double *at, double *residual,
   return 0;
 }
 
-/* Moves \a at to the minimum of the loss, and puts these parameters into the model. */
+/* Moves \a at to the minimum of the loss, sets *loss to it, and puts \a at into the model. */
 static status_t minimise(struct fitting *f, double *at, double *loss)
 {
   const int n = f->parameters, m = f->n + n;
@@ -193,8 +193,8 @@ static status_t minimise(struct fitting *f, double *at, double *loss)
   return log_fail(STATUS_FAULT, "MINPACK's lmdif failed on %d runs and %d parameters: info %d", f->n, n, how);
 }
 
-/* Returns the q-quantile of the absolute errors of a group (−1: all runs); *n is the number of
- * runs. */
+/* Returns the q-quantile of the absolute errors, as logarithms, of the runs of a group (−1: of all
+ * runs). Sets *n to the number of these runs. */
 static double errors_quantile(const struct fitting *f, int group, double q, int *n)
 {
   double *errors = calloc((size_t)f->n + 1, sizeof *errors), found = 0;
@@ -206,8 +206,8 @@ static double errors_quantile(const struct fitting *f, int group, double q, int 
   return found;
 }
 
-/* Sets the weights: runs by a transport that agree with the model to 1% count more than runs that
- * agree to 10%. */
+/* Sets f->sigma to the spread of the errors per transport. In the next fit, runs by a transport
+ * with a spread of 1% count more than runs by one with a spread of 10%. */
 static void sigmas_set(struct fitting *f)
 {
   for (int g = 0; g <= STUDY_TRANSPORTS_MAX; g++) {
@@ -217,7 +217,7 @@ static void sigmas_set(struct fitting *f)
   }
 }
 
-/* Sets \a at to another model's values, or the guesses of parameters that it lacks. */
+/* Sets \a at to the values of another model, or to guesses for parameters that it lacks. */
 static void beginning_take(const struct fitting *f, const struct model_terms *from, double *at)
 {
   struct model_values fitted = from->fitted;
@@ -243,7 +243,7 @@ static status_t regime_try(struct fitting *f, double tile, int cached, double *a
   return minimise(f, at, loss);
 }
 
-/* Chooses the regime with the least loss; each additional parameter costs \a penalty. */
+/* Chooses the regime with the least loss; each additional parameter adds \a penalty to the loss. */
 static status_t regime_choose(struct fitting *f, double penalty, double *at)
 {
   double best = INFINITY, loss, tile = 0;
@@ -288,7 +288,7 @@ static status_t replicates_make(struct fitting *f, const double *best)
   struct parameter guesses[PARAMETERS_MAX];
   double at[PARAMETERS_MAX], squares[PARAMETERS_MAX] = {0}, loss, held = 0;
   memcpy(guesses, f->parameter, sizeof guesses);
-  draws = 0; /* restart the draws: the same study gives the same interval */
+  draws = 0; /* restart the draws, so that the same study gives the same interval */
   for (int r = 0; r < MODEL_REPLICATES; r++) {
     draw(f, guesses);
     memcpy(at, best, sizeof at);
@@ -313,7 +313,8 @@ static status_t replicates_make(struct fitting *f, const double *best)
   return STATUS_OK;
 }
 
-/* Returns the spread of the normal distribution whose 90% interval has 90% of the runs' errors. */
+/* Returns the spread of the normal distribution whose 90% interval contains 90% of the runs'
+ * errors. */
 static double spread_of(const struct fitting *f, int group, double freedom)
 {
   int n;
@@ -355,7 +356,7 @@ static status_t fit_samples(struct fitting *f, const struct model_terms *from, i
     if (regimes) { /* estimate the errors with the best regime */
       RETURN_IF_FAILED(regime_choose(f, 0, at));
       sigmas_set(f);
-      /* residuals of a fit with many parameters are smaller than the errors */
+      /* the residuals of a fit with many parameters are smaller than the errors */
       const double times = sqrt(f->n / fmax(f->n - f->parameters, 1));
       for (int g = 0; g <= STUDY_TRANSPORTS_MAX; g++) f->sigma[g] = fmin(times * f->sigma[g], SPREAD_MOST);
       RETURN_IF_FAILED(regime_choose(f, LOSS_GAIN, at));

@@ -46,7 +46,7 @@ status_t fit_transports_choose(const struct study *study, const struct study_pat
 status_t fit_samples_make(const struct study *study, struct fitting *f);
 
 /** \brief fit_range_note stores the measured range in the model. fit_enough_check returns
- * STATUS_ENVIRONMENT, with a message that says what to measure, if it is too small. */
+ * STATUS_ENVIRONMENT, with a message that says what to measure, if that range is too small. */
 void fit_range_note(const struct fitting *f);
 status_t fit_enough_check(const struct fitting *f);
 

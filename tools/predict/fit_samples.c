@@ -24,7 +24,7 @@ static status_t transport_add(const char *name, const struct study_paths *paths,
   return STATUS_OK;
 }
 
-/* Paths must be measured with the same staging as the runs; otherwise they do not describe them. */
+/* Fails if the transport's paths were measured with another staging than the run. */
 static status_t staging_check(const struct study_run *run, const struct study_transport *transport)
 {
   if (run->handover < 0 || transport->handover < 0 || run->handover == transport->handover) return STATUS_OK;
@@ -46,7 +46,7 @@ status_t fit_transports_choose(const struct study *study, const struct study_pat
     if (run->hosts > 1 && model_within_hosts(run->transport))
       RETURN_IF_FAILED(transport_add("staged", paths, terms));
   }
-  /* if all runs have one rank and no transport, take all that comm-gpu measured ("copy" is none) */
+  /* If no run has a transport, take all that comm-gpu measured ("copy" is not a transport). */
   for (int w = 0, alone = terms->paths.n == 0; w < paths->n && alone; w++)
     if (strcmp(paths->transports[w].name, "copy") != 0)
       RETURN_IF_FAILED(transport_add(paths->transports[w].name, paths, terms));
@@ -85,16 +85,17 @@ static int host_ranks(const struct study *study)
   return most;
 }
 
-/* GPU types of which many devices were measured. spread: the range of their speeds over its
- * expectation for that number of devices (doc/devices.json). */
+/* GPU types of which many devices were measured. spread: estimated relative standard deviation of
+ * their speeds, the range divided by its expectation in standard deviations (doc/devices.json).
+ * units: multiprocessors. */
 static const struct {
   const char *device;
   double spread;
   int units;
 } types[] = {{"NVIDIA H100 80GB HBM3", 0.0036, 132}, {"NVIDIA H200", 0.0139, 132}};
 
-/* Sets the spread of the devices. Devices of one host may be more alike than those of many, so it
- * is the larger of the runs' spread and the known one of the device type. */
+/* Sets the spread of devices' speeds to the larger of the runs' spread and the known spread of the
+ * device type, because devices of one host may be more alike than those of many. */
 static void devices_note(const struct fitting *f)
 {
   double *shown = calloc((size_t)f->n + 1, sizeof *shown), spread = 0;
@@ -141,7 +142,7 @@ void fit_range_note(const struct fitting *f)
     model_list(&range->sizes, run->size);
     if (run->ranks > 1) model_list(&range->cuts, study_cut_text(run->procs, cut));
   }
-  /* slabs of whole planes need no term if all runs have one rank */
+  /* If all runs have one rank, predictions do not need the term of slabs of whole planes. */
   if (range->ranks_most == 1) model->errors.seen[TERM_SLAB_I] = 1;
 }
 

@@ -33,8 +33,8 @@ static void messages_count(const struct halo_plan *plan, int rank, int per_host,
   }
 }
 
-/* Returns the bytes that all ranks together send in one direction. In the other dimensions the
- * ranks' extents add up to the grid's, regardless of the cut. */
+/* Returns the bytes that all ranks together send in one direction. In dimensions with dir[d] = 0,
+ * the ranks' extents add up to the grid's extent, regardless of the cut. */
 static double direction_bytes(const struct geometry *all, const int dir[3])
 {
   double points = 1;
@@ -52,8 +52,8 @@ static double grid_bytes(const struct geometry *all)
   return bytes;
 }
 
-/* Sets the bytes sent within the host of \a g's rank. A single host may have thousands of ranks in
- * a prediction, so their sum is computed without a loop over them. */
+/* Sets g->host_bytes, the bytes that all ranks of the rank's host send within it. A single host may
+ * have thousands of ranks in a prediction, so its sum is computed without a loop over them. */
 static status_t host_bytes_set(int rank, int per_host, struct geometry *g)
 {
   const int first = rank / per_host * per_host;
@@ -71,7 +71,8 @@ static status_t host_bytes_set(int rank, int per_host, struct geometry *g)
   return STATUS_OK;
 }
 
-/* Slabs are stored in the order of dimensions and sides that have a neighbour. */
+/* Counts the slabs and their points. \a cut lists the slabs by dimension, then by side, and only
+ * for sides that have a neighbour. */
 static void slabs_count(const struct halo_cut *cut, const struct decomp *decomp, struct geometry *g)
 {
   int next = 0;

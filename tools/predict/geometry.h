@@ -17,13 +17,13 @@ struct geometry {
   double rounds;   /**< consecutive exchanges: 1; for a product the steps of all panels */
   struct study_product product;
   double part[3]; /**< for a product: m, n and k of one launch */
-  /** sets the geometry of another rank; \a all is that of any rank of the same grid */
+  /** sets the geometry of another rank; \a all is the geometry of any rank of the same grid */
   status_t (*of_rank)(const struct geometry *all, int rank, int per_host, struct geometry *geometry);
   int64_t global[3];
   int procs[3];
   double all_points; /**< interior points of the grid */
   double points;     /**< points of the rank */
-  /** points computed while halos travel; all points without neighbours or overlap */
+  /** points computed while halos travel; all points if there are no neighbours or no overlap */
   double inner;
   double row;            /**< length of a row of `inner` along k */
   double slab_points[3]; /**< points of the slabs per cut dimension */
@@ -34,13 +34,14 @@ struct geometry {
   double host_bytes; /**< bytes that all ranks of the rank's host send within the host */
 };
 
-/** \brief Sets the geometry of the busiest rank: most messages to other hosts, then most messages,
- * then most points. Ranks fill hosts one after the other, \a per_host each. Returns STATUS_USAGE if
- * the grid cannot be cut like this. */
+/** \brief Sets the geometry of the busiest rank. This is the rank with most messages to other
+ * hosts; among equals, the one with most messages, then with most points. Ranks fill hosts one
+ * after the other, \a per_host each. Returns STATUS_USAGE if the grid cannot be cut like this. */
 status_t geometry_make(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
                        struct geometry *geometry);
 
-/** \brief Returns the number of steps of a product's rings of \a rings ranks, −1 for sweeps. */
+/** \brief Returns the number of steps of a product whose two kinds of rings have rings[0] and
+ * rings[1] ranks; −1 for sweeps, for which both are 0. */
 static inline int geometry_ring_steps(const int rings[2])
 {
   return (rings[0] > rings[1] ? rings[0] : rings[1]) - 1;

@@ -21,9 +21,9 @@ struct rank_list {
   int list[LIST_RANKS_MAX];
 };
 
-/** \brief Reads "S,M,IxJxK" into a struct size_list, with names as written. Accepts sizes of any
- * program, N and MxNxK too, since the program is known only later. Logs and returns STATUS_USAGE on
- * error. */
+/** \brief Reads "S,M,IxJxK" into a struct size_list, with names as written. Also accepts N and
+ * MxNxK, the sizes of other programs, because the program is known only later. If the text is
+ * invalid, logs that and returns STATUS_USAGE. */
 status_t any_size_list_parse(const char *option, const char *text, void *sizes);
 
 /** \brief Reads "auto" (all 0), "PxQxR" or "PxQ" (procs[2] is 0) into an int[3]. Errors as for

@@ -9,8 +9,8 @@
 #include "tools/predict/model.h"
 #include "tools/predict/workload.h"
 
-/* A size that was not measured counts as one step per factor POINTS_OF_SIZES in points, or per
- * factor BYTES_OF_SIZES in bytes. */
+/* The distance of a size from the measured range is counted in steps. A step is a factor of
+ * POINTS_OF_SIZES in points, or of BYTES_OF_SIZES in bytes. */
 #define POINTS_OF_SIZES 8.0
 #define BYTES_OF_SIZES  4.0
 /* Clusters of gemm-gpu's kernels divide k into at most this many parts. */
@@ -72,13 +72,13 @@ void model_between_set(const struct study_between *between, struct study_paths *
   }
 }
 
-/* The transport of messages, by where they go; −1 if the model has none. */
+/* Index of the transport per destination of messages; −1 if the model has no parameters of it. */
 struct model_route {
   int via[STUDY_WHERES];
 };
 
 /* Returns the routes as himeno-gpu chooses them: a transport that needs the peer's memory is used
- * within a host, and `staged` for pairs on different hosts. With several hosts slabs are launched
+ * within a host, and `staged` for pairs on different hosts. With several hosts, slabs are launched
  * separately from the interior, because himeno-gpu combines the two on all ranks or on none. */
 static struct model_route model_route(const struct study_paths *paths, int hosts, int via)
 {
@@ -86,9 +86,10 @@ static struct model_route model_route(const struct study_paths *paths, int hosts
   return (struct model_route){{via, study_transport_find(paths, "staged")}};
 }
 
-/* Sets the latency and the bytes of an exchange, each to the longer of within the host and between
- * hosts, because transfers are concurrent. TRANSPORT_HOST counts the bytes of all ranks of a host;
- * between hosts those of two, as comm-gpu measures a pair. */
+/* Sets the seconds of an exchange for latency and for bytes. Each is the longer of the time within
+ * the host and the time between hosts, because transfers are concurrent. TRANSPORT_HOST applies to
+ * the bytes of all ranks of the host; between hosts to those of two ranks, as in comm-gpu's
+ * pairs. */
 static void paths_time(const struct model_terms *terms, const struct geometry *g,
                        const struct model_route *route, struct model_parts *parts)
 {
@@ -116,8 +117,8 @@ double model_slowdown(double share, int sharers)
 }
 
 /* Returns the seconds of a product. Tiles run in rounds over all multiprocessors. k is divided into
- * the number of parts that takes least time, with the time to add them up. If k is one part,
- * launches share rounds, but each step takes at least one. */
+ * the number of parts that takes the least time, including the time to add the parts up. If k is
+ * not divided, launches share rounds, but each step takes at least one round. */
 static double product_work(const struct model_terms *terms, const struct geometry *g)
 {
   const double tiles = ceil(g->part[0] / terms->tile[0]) * ceil(g->part[1] / terms->tile[1]),
@@ -133,9 +134,9 @@ static double product_work(const struct model_terms *terms, const struct geometr
   return least;
 }
 
-/* Returns the seconds to compute the interior: all points if slabs_hidden, otherwise those that no
- * neighbour needs. With T sweeps per pass, layers of the halo are computed again: T − 1 layers in
- * the first sweep, then fewer. If slabs_hidden, much work then hides the fixed cost of a pass. */
+/* Returns the seconds to compute the interior: of all points if slabs_hidden is 1, otherwise of the
+ * points that no neighbour needs. With T sweeps per pass, halo layers are computed again: T − 1 in
+ * the first sweep, then fewer. If slabs_hidden is 1, much work then hides a pass's fixed cost. */
 static double interior_time(const struct model_terms *terms, const struct geometry *g)
 {
   const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],
@@ -176,7 +177,7 @@ void model_parts_make(const struct model_terms *terms, const struct geometry *g,
   else
     parts->boundary += slabs_time(terms, g);
   paths_time(terms, g, &route, parts);
-  /* several sweeps per pass precede an exchange without the host, as in himeno/solver */
+  /* several sweeps of a pass do not overlap an exchange without the host, as in himeno/solver */
   if (g->depth > 1 && model_within_hosts(between)) parts->overlap = 0;
   if (model_at_once(between)) {
     if (g->slabs > 0 && g->depth == 1)
@@ -191,8 +192,9 @@ void model_parts_make(const struct model_terms *terms, const struct geometry *g,
   parts->reduction = terms->fitted.value[TERM_REDUCE] + terms->fitted.value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 
-/* Returns the time that computing waits: in a product during the first panel, since a step's slices
- * arrive while earlier ones are multiplied; in sweeps without overlap for the whole exchange. */
+/* Returns the time for which computing waits. A product waits only during its first panel, in which
+ * the slices of a step arrive while earlier slices are multiplied. Sweeps without overlap wait for
+ * the whole exchange. */
 static double first_wait(const struct model_parts *p, double exchange)
 {
   const int steps = geometry_ring_steps(p->rings);
@@ -275,7 +277,6 @@ static status_t seen_check(const struct model *model, const struct geometry *g, 
       transport, command, transport);
 }
 
-/* A path between hosts that was not measured has no substitute. */
 status_t model_paths_check(const struct study_paths *paths, const struct geometry *g, int via)
 {
   const struct model_route route = model_route(paths, g->hosts, via);
@@ -312,8 +313,6 @@ static enum model_limit limit_of(const struct model_time *t)
   return t->reduction > largest ? LIMIT_REDUCTION : limit;
 }
 
-/* Returns the change of a sweep's time, as logarithm, if everything between ranks takes \a times as
- * long. */
 double model_shift(const struct model_terms *terms, const struct geometry *g, int via,
                    const struct model_scale *scale, double times)
 {
@@ -346,7 +345,7 @@ static int transport_between(const struct study_paths *paths, const struct geome
   return model_route(paths, g->hosts, via).via[STUDY_OTHER_HOST];
 }
 
-/* The larger spread counts if the messages take two transports. */
+/* If the messages take two transports, uses the larger of their spreads. */
 double model_half(const struct model *model, const struct geometry *g, int via,
                   const struct model_scale *scale, const struct model_time *t)
 {
@@ -397,7 +396,7 @@ void model_interval(const struct model *model, const struct geometry *g, const c
   const int via = g->neighbours > 0 ? study_transport_find(&model->terms.paths, transport) : -1;
   double beyond[KINDS], off[KINDS];
   if (model->errors.freedom <= 0 || g->depth != model->terms.depth)
-    return; /* the spread of another kernel is unknown */
+    return; /* the spread with another number of sweeps per pass is unknown */
   double squares = pow(model_half(model, g, via, scale, t), 2);
   model_beyonds(&model->range, g, size, beyond);
   for (int kind = 0; kind < KINDS; kind++) {

@@ -5,14 +5,15 @@
  * TERM_REDUCE_LOG κ; TRANSPORT_SYNC is σ, NEIGHBOUR ν, LATENCY λ, BANDWIDTH φ, HOST χ, SLAB s and
  * ROOT r.
  *
- * Latencies and bandwidths are comm-gpu's. All messages are concurrent: each after the first costs
- * ν. Without overlap interior and exchange add, also with several sweeps per pass if no host takes
- * part in the exchange. For a product of gemm-gpu points are multiply-adds, and each pair of slices
- * of a panel takes one launch, of cost a. Its exchange is the steps of all panels, one latency each
- * (with p2p also s). It has neither cache nor slabs.
+ * comm-gpu measures latencies and bandwidths. All messages are concurrent; each adds ν to the
+ * latency. Without overlap, interior and exchange add up; so they do with several sweeps per pass
+ * if the host takes no part in the exchange. For a product of gemm-gpu, points are multiply-adds,
+ * and each pair of slices of a panel takes one launch, which costs a. The exchange of a product
+ * consists of the steps of all panels, each of which costs one latency (with p2p also s). A product
+ * has neither cache nor slabs.
  *
- * In a model with slabs_hidden 0 slabs are separate work before the exchange: it has boundary =
- * slabs·s + points·β_d and reduction ρ. */
+ * In a model with slabs_hidden = 0, slabs are separate work before the exchange. Such a model has
+ * boundary = slabs·s + points·β_d, and the constant reduction ρ. */
 #ifndef TOOLS_PREDICT_MODEL_H
 #define TOOLS_PREDICT_MODEL_H
 
@@ -70,7 +71,7 @@ struct model_values {
   double value[MODEL_COLUMNS_MAX];
   double cache_points;
   double share;  /**< f, by which model_slowdown slows ranks that share a memory; 0: none shared */
-  double hinder; /**< h, the cost per second of hidden exchange */
+  double hinder; /**< h, the seconds by which a second of hidden exchange slows computing */
 };
 
 #define MODEL_REPLICATES 24
@@ -82,7 +83,7 @@ struct model_terms {
   int columns;
   struct model_values fitted;
   double tile_points; /**< points per tile of a row, whose end may have idle threads; 0: no tiles */
-  int tile[2], units; /**< products: rows and columns per tile, multiprocessors; 0: unknown */
+  int tile[2], units; /**< products: tile: rows, columns; units: multiprocessors; 0: unknown */
   int depth, overlap;
   int slabs_hidden; /**< 0: slabs are swept before the exchange, with their own terms */
 };
@@ -103,7 +104,7 @@ struct model_errors {
   double off[KINDS], transport_off[STUDY_TRANSPORTS_MAX][KINDS];
 };
 
-/** Number of left-out runs inside their intervals. They had no part in the intervals' widths. */
+/** Number of left-out runs inside their intervals, on whose widths these runs had no influence. */
 struct model_covered {
   char of[STUDY_TEXT]; /**< "all", or a common property of the runs: "size", "p2p", "2 hosts" */
   int inside, n;
@@ -155,8 +156,7 @@ struct model {
   struct model_range range;
 };
 
-/** \brief Returns 1 if the interior hides the fixed cost of its passes, and slabs are computed
- * first. */
+/** \brief Returns 1 if the interior hides its passes' fixed cost, and slabs are computed first. */
 static inline int model_steps_hidden(const struct model_terms *terms)
 {
   return terms->slabs_hidden && terms->depth > 1;
@@ -164,7 +164,7 @@ static inline int model_steps_hidden(const struct model_terms *terms)
 
 void model_list(struct model_names *names, const char *name);
 
-/** Factors for changed hardware; 1: as measured. */
+/** Factors on times for changed hardware; 1: as measured. */
 struct model_scale {
   double compute, exchange;
 };
@@ -186,7 +186,7 @@ enum model_beyond {
   BEYOND_SMALL = 8,  /**< fewer points per rank than any run */
   BEYOND_LARGE = 16, /**< more points per rank than any run */
   BEYOND_BYTES = 32, /**< more bytes per exchange than any run */
-  BEYOND_PASS = 128, /**< other sweeps per pass than the runs */
+  BEYOND_PASS = 128, /**< another number of sweeps per pass than in the runs */
   BEYOND_HOST = 64   /**< the study has one host, and more ranks per host than it had are assumed */
 };
 
@@ -203,20 +203,20 @@ status_t model_predict(const struct model *model, const struct geometry *geometr
                        const struct model_scale *scale, struct model_time *time);
 
 /** \brief Predicts each rank of \a geometry's grid, and sets \a geometry and \a time to those of
- * the slowest. At the edge of a host messages take two transports, and the slowest rank depends on
- * both. Errors as for model_predict. */
+ * the slowest rank. At the edge of a host, messages take two transports, and which rank is slowest
+ * depends on both. Returns errors as model_predict does. */
 status_t model_slowest(const struct model *model, int per_host, const char *transport,
                        const struct model_scale *scale, struct geometry *geometry, struct model_time *time);
 
-/** \brief Sets the interval about time->seconds, which model_predict leaves 0, for runs of \a size
- * (NULL: unnamed). */
+/** \brief Sets time->low and time->high, which model_predict sets to 0, to the interval about
+ * time->seconds. \a size is the name of the size; NULL if it has none. */
 void model_interval(const struct model *model, const struct geometry *geometry, const char *transport,
                     const struct model_scale *scale, const char *size, struct model_time *time);
 
 /** \brief model_half returns half of the interval's width, as logarithm, within the measured range.
- * model_shift returns the change of a time, as logarithm, if everything between ranks takes
- * \a times as long. model_beyonds sets per kind how far a prediction exceeds the measured range; 0
- * if it does not. */
+ * model_shift returns the absolute change of a time, as logarithm, if everything between ranks
+ * takes \a times as long. model_beyonds sets, per kind, by how much a prediction exceeds the
+ * measured range. */
 double model_half(const struct model *model, const struct geometry *geometry, int via,
                   const struct model_scale *scale, const struct model_time *time);
 double model_shift(const struct model_terms *terms, const struct geometry *geometry, int via,
@@ -253,14 +253,14 @@ static inline int model_transport_column(int via, enum model_transport_term term
  * work that precedes the exchange. */
 struct model_parts {
   double interior, boundary, chain, latency, bytes, synchronisation, reduction;
-  double hinder;     /**< cost per second of hidden exchange */
-  double overlap;    /**< as in struct geometry, but 0 for several sweeps per pass by p2p */
-  int rings[2];      /**< for a product the ranks in the rings of A and of B; 0 for sweeps */
+  double hinder;     /**< seconds by which a second of hidden exchange slows computing */
+  double overlap;    /**< as in struct geometry, but 0 for several sweeps per pass by p2p or ipc */
+  int rings[2];      /**< for a product: number of ranks in a ring of A, and of B; 0 for sweeps */
   int between_hosts; /**< 1: the exchange takes longest between hosts; 0: within a host */
 };
 
-/** \brief Sets the parts of a geometry's time; \a via is the index of its transport, −1 without
- * neighbours. */
+/** \brief Sets the parts of a geometry's time; \a via is the index of its transport, or −1 if it
+ * has no neighbours. */
 void model_parts_make(const struct model_terms *terms, const struct geometry *geometry, int via,
                       struct model_parts *parts);
 
@@ -271,12 +271,11 @@ double model_parts_seconds(const struct model_parts *parts);
  * only its bytes, and the phases of a run do not separate slabs from interior. */
 int model_at_once(const char *transport);
 
-/** \brief Returns 1 if a transport needs its peer's memory, so that himeno-gpu uses another between
- * hosts. */
+/** \brief Returns 1 if a transport needs its peer's memory, so that himeno-gpu uses another
+ * transport between hosts. */
 int model_within_hosts(const char *transport);
 
-/** \brief Replaces the measured paths between hosts by the given one, for transports that work
- * between hosts. */
+/** \brief Replaces the paths between hosts by \a between, for transports that work there. */
 void model_between_set(const struct study_between *between, struct study_paths *paths);
 
 /** \brief Returns STATUS_ENVIRONMENT, with a message that says what to measure, if a path of
@@ -289,16 +288,15 @@ status_t model_paths_check(const struct study_paths *paths, const struct geometr
 #define MODEL_SCHEMA "himeno-predict/1"
 
 /** \brief Reads `model.covered` and `model.held_out` of the document at \a path into \a coverage.
- * Returns STATUS_USAGE, and logs the invalid field. */
+ * If a field is invalid, logs it and returns STATUS_USAGE. */
 status_t model_covered_read(const char *path, const json_t *json, struct model_coverage *coverage);
 
-/** \brief Returns how an element of `paths` was staged, as study_run.handover; −1 if it has no
- * staging. */
+/** \brief Returns how an element of `paths` was staged, as study_run.handover; −1: not staged. */
 int model_staging(const json_t *path);
 
 /** \brief Reads the `model` of a document of himeno-predict. Without replicates, predictions have
- * no interval. Returns STATUS_ENVIRONMENT if the file cannot be read; STATUS_USAGE, and logs the
- * first invalid field, if it is no model or not one of \a kernel (NULL: any). */
+ * no interval. Returns STATUS_ENVIRONMENT if the file cannot be read. If it is no model, or is not
+ * a model of \a kernel (NULL: any), logs the first invalid field and returns STATUS_USAGE. */
 status_t model_json_read(const char *path, const char *kernel, struct model *model);
 
 #endif

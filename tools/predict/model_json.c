@@ -181,7 +181,7 @@ static void replicates_read(struct reader *reader, const json_t *rows, int colum
   errors->n_replicates = (int)n;
 }
 
-/* Reads the data of the interval; models without replicates have none. */
+/* Reads the data for intervals; models without replicates have none. */
 static void interval_read(struct reader *reader, const json_t *json, int columns, struct model_errors *errors)
 {
   const json_t *replicates = model_json_list(reader, json, "replicates");

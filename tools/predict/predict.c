@@ -16,19 +16,19 @@
 /* Largest number of ranks in the search for the end of strong scaling. */
 #define SEARCH_RANKS 4096
 #define HALF         0.5
-/* Assumed ranks per host, relative to those of the measured host. */
+/* Assumed maximum ranks per host, as a multiple of those on the only measured host. */
 #define HOST_IMAGINED 2
 
 static const struct model_scale twice_network = {1, 0.5};
 
-/* Returns the sweeps per pass: as in the study, or as requested. */
+/* Returns the number of sweeps per pass: as requested, otherwise as in the study. */
 static int depth(const struct predict *p)
 {
   return p->config.sweeps_a_pass > 0 ? (int)p->config.sweeps_a_pass : p->model.terms.depth;
 }
 
-/* Returns the number of ranks that share a memory or device, placed as in the study: CPU ranks over
- * the memories of a host, others as many as shared a device there. */
+/* Returns the number of ranks that share a memory or device, placed as in the study: CPU ranks are
+ * spread over the memories of a host; of other ranks, as many share a device as in the study. */
 static int sharers(const struct predict *p, int ranks, int per_host)
 {
   const struct model_range *range = &p->model.range;
@@ -53,8 +53,8 @@ static status_t predict_cut_choose(const struct predict *p, const struct predict
   return workload_geometry(&run, per_host, geometry);
 }
 
-/* Returns the ranks per host as requested, or as in the study. A study of one host does not show
- * how many ranks it could hold: twice as many as measured are assumed, and the report says so. */
+/* Returns the ranks per host: as requested, otherwise as in the study. A study of one host does not
+ * show how many ranks it could hold; twice as many as measured are assumed. */
 static int per_host(const struct predict *p)
 {
   if (p->config.per_host > 0) return (int)p->config.per_host;
@@ -97,10 +97,11 @@ double predict_gflops(const struct predict *p, const struct geometry *g, double 
   return seconds > 0 ? workloads[p->model.program].flop * g->all_points / seconds / 1e9 : 0;
 }
 
-/* Returns the spread of the devices that a prediction must add. The study's own hosts were measured
- * with their spread. On more hosts, or if a spread was given, the slowest of N devices decides. A
- * rank's sweep begins when its own and its neighbours' previous one has ended, so that for any
- * number of sweeps the latest rank is as late as the slowest device. */
+/* Returns the spread of the devices' speeds that a prediction must add: 0 for as many hosts (or, if
+ * the user gave the spread, ranks) as in the study, whose times include the spread. On more, the
+ * slowest of N devices decides. A rank's sweep begins when the previous sweep of this rank and of
+ * its neighbours has ended, so that after any number of sweeps the latest rank is as late as the
+ * slowest device. */
 static double devices_spread(const struct predict *p, const struct geometry *g)
 {
   if (p->config.device_spread >= 0)
@@ -133,8 +134,8 @@ static status_t lateness_add(const struct predict *p, double spread, const struc
   return STATUS_OK;
 }
 
-/* Refuses more ranks per memory than the runs had, because no run shows their slowdown. Ranks on
- * one device take turns, and are predicted. */
+/* Refuses more ranks per memory than the runs had, because no run shows their slowdown. Ranks that
+ * share a device are predicted, because they take turns on it. */
 static status_t sharers_check(const struct predict *p, const struct geometry *g)
 {
   const int most = p->model.range.sharers_most;
@@ -176,7 +177,7 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
   return STATUS_OK;
 }
 
-/* Predicts one point. If it fails, its reason is stored, and the other points continue. */
+/* Predicts one point. If that fails, stores the reason, so that other points are predicted. */
 static struct predict_point point_try(const struct predict *p, const struct grid_size *size,
                                       const char *transport, int weak, int ranks)
 {
@@ -190,7 +191,7 @@ static struct predict_point point_try(const struct predict *p, const struct grid
   return point;
 }
 
-/* Options are parsed before the model's program is known; this checks them against it. */
+/* Checks the options against the model's program, which was not known when they were parsed. */
 static status_t asked_check(struct predict *p)
 {
   struct predict_config *c = &p->config;
@@ -277,7 +278,7 @@ static status_t points_make(struct predict *p)
   return some ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "nothing can be predicted: %s", p->points[0].why);
 }
 
-/* Warns about runs that were left out, which may leave too few. */
+/* Warns about runs that were left out, because the remaining runs may be too few. */
 static void left_warn(const struct study *study)
 {
   for (int reason = LEFT_STAGING; reason < STUDY_REASONS; reason++) {

@@ -19,7 +19,7 @@ struct predict_config {
   struct rank_list ranks; /**< ranks to predict; n 0: powers of two to twice the study's maximum */
   int procs[3];           /**< procs[0] is 0 for auto */
   struct study_between between;
-  /** most ranks of a fitted run for fit_ranks (0: any); otherwise 0: as in the study */
+  /** fit_ranks: most ranks of a fitted run (0: any); the other three are 0 for "as in the study" */
   int64_t per_host, per_memory, fit_ranks, sweeps_a_pass;
   int scaling; /**< enum predict_scaling */
   struct model_scale scale;
@@ -39,8 +39,9 @@ struct predict_point {
   char why[256]; /**< the reason if there is no prediction */
   struct model_time time;
   double gflops;
-  double efficiency;   /**< speed per rank, relative to one rank with the same grid (weak: part) */
-  double late;         /**< delay by the slowest device, a share of the time */
+  /** speed per rank, relative to one rank with the same grid (weak: same part) */
+  double efficiency;
+  double late;         /**< delay by the slowest device, as a share of the interior time */
   double ideal, twice; /**< efficiency with equal devices, and on a network twice as fast */
   int n_measured;      /**< number of the study's runs at this point */
   /** median seconds, NAN if not measured; efficiency, NAN without a run on one rank */
@@ -48,7 +49,7 @@ struct predict_point {
   double twice_network; /**< seconds if latency and bytes took half the time */
 };
 
-/** The end of useful scaling, for one size and transport. */
+/** Numbers of ranks at which scaling ends, for one size and transport. */
 struct predict_end {
   struct grid_size size;
   char transport[STUDY_TEXT];
@@ -60,7 +61,7 @@ struct predict_end {
 
 struct predict {
   struct predict_config config;
-  struct study study, compared; /**< the study that is fitted, and that of --against */
+  struct study study, compared; /**< the study that is fitted, and the study of --against */
   struct study_paths paths;
   struct model model;
   struct validate_table validation, against;
@@ -84,7 +85,7 @@ status_t predict_check(struct predict *predict);
  * config.within. */
 status_t predict_within(const struct predict *predict);
 
-/** \brief Returns the efficiency to show: measured if known, otherwise predicted. */
+/** \brief Returns the measured efficiency if it is known, otherwise the predicted efficiency. */
 static inline double predict_efficiency(const struct predict_point *point)
 {
   return point->n_measured > 0 && point->measured_efficiency > 0 ? point->measured_efficiency
@@ -111,7 +112,6 @@ void predict_report_covered(const struct model_coverage *coverage, FILE *out);
 /** \brief Prints the table that compares predictions with runs, with median and worst error. */
 void predict_report_against(const struct predict *predict, FILE *out);
 
-/** \brief Writes the document of himeno-predict. */
 void predict_document(struct doc *d, const struct predict *predict);
 
 #endif

@@ -131,7 +131,7 @@ static void names_document(struct doc *d, const char *key, const struct model_na
   doc_end(d);
 }
 
-/* The document contains the limits, so that readers use the same ones. */
+/* The document contains the limits of a poor model, so that its readers use the same limits. */
 static void held_out_document(struct doc *d, const struct model_coverage *coverage)
 {
   const int some = coverage->predicted > 0;

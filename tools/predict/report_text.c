@@ -10,8 +10,7 @@
 #define LEFT_SHOWN  8
 #define KINDS_SHOWN 3 /* maximum lines about runs of another kernel, backend or device */
 
-/* Prints what was left out, except runs on more ranks than requested and files of other
- * programs. */
+/* Prints what was left out, except runs on too many ranks and files of other programs. */
 static void print_left(const struct study *study, FILE *out)
 {
   for (int reason = LEFT_FAILED; reason < STUDY_REASONS; reason++) {
@@ -57,7 +56,7 @@ static void predict_print_config(const struct predict *p, FILE *out)
             p->config.scale.compute, p->config.scale.exchange);
 }
 
-/* Returns whether slabs of the model are computed first. */
+/* Returns whether the model has a term for slabs, which are then computed first. */
 static int has_boundary(const struct model_terms *terms)
 {
   int slabs = 0;
@@ -136,7 +135,7 @@ static int is_kind(const char *group)
   return 0;
 }
 
-/* The report begins with the accuracy of its predictions. */
+/* Called first, so that the report begins with the accuracy of its predictions. */
 void predict_report_covered(const struct model_coverage *coverage, FILE *out)
 {
   int was_kind = 0;
@@ -214,7 +213,7 @@ static void print_points(const struct predict *p, FILE *out)
           "are\n");
 }
 
-/* Returns the largest cost but computing, or computing if none is a twentieth of the time. */
+/* Names the largest cost other than computing, if it exceeds a twentieth of the time. */
 static const char *limit_text(const struct predict_point *point)
 {
   const struct model_time *t = &point->time;
@@ -234,7 +233,7 @@ static const char *limit_text(const struct predict_point *point)
   return costs[most].text;
 }
 
-/* Prints the prediction for the most ranks of the largest size, for one scaling and transport. */
+/* Prints one prediction: for one scaling and transport, the largest size on the most ranks. */
 static void print_answer(const struct predict *p, const struct predict_point *point, FILE *out)
 {
   const struct model_time *t = &point->time;

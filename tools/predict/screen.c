@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selects the runs of a study that are fitted together. Runs that are left out are listed with the
- * reason. */
+/* Selects the runs of a study that are fitted together. Lists the others with the reason. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,8 +94,8 @@ static int same_run(const struct study_run *a, const struct study_run *b)
   return a->samples && a->samples == b->samples && same_grid(a, b) && same_transport(a, b);
 }
 
-/* Returns the run whose properties most others share, or −1 if there is none. Considers runs of
- * \a kernel (NULL: any) in the PCI slot of \a slot (NULL: any). */
+/* Returns the run whose properties most others share, or −1 if there is none. Considers only runs
+ * of \a kernel (NULL: of any) on the same PCI slot as the run \a slot (NULL: on any). */
 static int most_common(const struct study *study, const char *kernel, const struct study_run *slot,
                        similar *is_similar)
 {
@@ -111,10 +110,11 @@ static int most_common(const struct study *study, const char *kernel, const stru
   return best;
 }
 
-/** Writes into \a why the reason to leave out run \a r; "" to keep it. */
+/** Writes to \a why the reason to leave out run \a r, or leaves \a why empty to keep the run. */
 typedef void judge(const struct study *study, int r, const void *with, char why[STUDY_WHY]);
 
-/* Judges all runs before it leaves any out, so that the order of files does not matter. */
+/* Leaves out the runs that \a judge finds a reason against. Judges all runs before leaving any out,
+ * so that the order of files does not matter. */
 static status_t leave_where(struct study *study, enum study_reason reason, judge *judge, const void *with)
 {
   char(*why)[STUDY_WHY] = calloc((size_t)study->n + 1, sizeof *why);
@@ -177,8 +177,8 @@ static void judge_machine(const struct study *study, int r, const void *with, ch
              run->host, run->pci, run->uuid, study->runs[common].uuid);
 }
 
-/* A run counts as verified if a verified run, or one with another cut or transport, has the same
- * bits for the same grid. */
+/* Keeps a run that was not verified if another run of the same grid has the same bits, and the
+ * other run was verified or had another cut or transport. */
 static void judge_bits(const struct study *study, int r, const void *with, char why[STUDY_WHY])
 {
   const struct study_run *run = &study->runs[r];

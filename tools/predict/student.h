@@ -8,12 +8,12 @@
  * 396, CACM 13 (1970). */
 double student_quantile(double p, double freedom);
 
-/** \brief Sorts \a n values and returns the one that a further value is below with probability
- * \a q; the largest if they are too few. */
+/** \brief Sorts \a n values. Returns the value such that a further value is below it with
+ * probability \a q, or the largest value if there are too few for that. */
 double student_order(double *values, int n, double q);
 
-/** \brief student_largest returns the q-quantile of the largest of n normal deviates, the other its
- * expectation (Blom 1958, within 5% for two and 1% from eight on). */
+/** \brief For the largest of n standard normal deviates, student_largest returns the q-quantile and
+ * the other function the expectation (Blom 1958, within 5% for n = 2, within 1% from n = 8 on). */
 double student_largest(double q, double n);
 double student_largest_expected(double n);
 

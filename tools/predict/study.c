@@ -118,8 +118,7 @@ static int is_cpu(const json_t *rank)
   return uuid && strncmp(uuid, "CPU-", 4) == 0;
 }
 
-/* Returns whether two CPU ranks are on the same NUMA node, or two other ranks on the same
- * device. */
+/* Returns whether two ranks share memory: CPU ranks on one NUMA node, or others on one device. */
 static int shares(const json_t *a, const json_t *b)
 {
   const char *host = study_text(a, "host"), *uuid = study_text(a, "uuid");
@@ -143,8 +142,8 @@ static void sharing_set(const json_t *ranks, struct study_run *run)
   }
 }
 
-/* Returns the spread of the ranks' ceilings. It is 0 for CPU ranks, which share their memory, so
- * that their ceilings do not describe a device. */
+/* Returns the relative standard deviation of the ranks' bandwidth ceilings; 0 for fewer than four
+ * GPUs, and for CPU ranks, whose ceilings depend on each other. */
 static double device_spread(const json_t *ranks)
 {
   const size_t n = json_array_size(ranks);
@@ -183,7 +182,6 @@ static void frame_read(const json_t *document, const char *path, struct study_ru
     run->handover = handover_of(document, json_array_get(paths, p), run->handover);
 }
 
-/* Reads the grid or product and its cut. */
 static void cut_read(const json_t *config, const json_t *cut, struct study_run *run)
 {
   const char *const *extents = workloads[run->program].extents;
@@ -209,7 +207,7 @@ static void run_read(const json_t *document, const char *path, struct study_run 
   seconds_set(result, block, json_number_value(json_object_get(config, "sweeps")), run);
 }
 
-/* Sets the name of the size as given: in weak scaling C is one rank's block. */
+/* Names the size as the user gave it: in weak scaling, with one rank's block of C. */
 static void product_size(struct study_run *run)
 {
   const int64_t *of = run->global;
@@ -222,7 +220,7 @@ static void product_size(struct study_run *run)
              (long long)of[2]);
 }
 
-/* Reads a product's run. The time is the slowest rank's median, the noise is that of rank 0. */
+/* Reads a product's run: the median time of the slowest rank, and the noise of rank 0. */
 static void product_read(const json_t *document, const char *path, struct study_run *run)
 {
   const json_t *config = json_object_get(document, "config"), *result = json_object_get(document, "result"),
@@ -296,7 +294,7 @@ static int ends_in(const char *name, const char *end)
   return length > of_end && strcmp(name + length - of_end, end) == 0;
 }
 
-/* Adds one line of a log file: a document, with the name that its own file would have. */
+/* Adds the document in one line of a log file. The line also has the document's file name. */
 static status_t study_line_add(struct study *study, const char *line, const char *path, int number)
 {
   char name[PATH_MAX];
@@ -426,7 +424,8 @@ static void transport_fill(const json_t *document, const char *name, struct stud
   int n, one;
   for (int where = 0; where < STUDY_WHERES; where++) {
     enum study_where w = (enum study_where)where;
-    const char *load = "all"; /* if all pairs were measured at once, isolated ones do not count */
+    /* if pairs were also measured all at once, isolated ones do not count */
+    const char *load = "all";
     fit_median(document, name, w, load, "both", "residual", &n);
     if (n == 0) load = "alone";
     transport->residual[where] = fit_median(document, name, w, load, "both", "residual", &n);

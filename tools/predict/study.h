@@ -12,8 +12,7 @@
 #include "base/status.h"
 
 #define STUDY_TEXT 64
-/* Upper limits of valid values: an hour per sweep, message or point; an exabyte per second for a
- * path. */
+/* Upper limits of valid values: an hour per sweep, message or point; an exabyte/s for a path. */
 #define SECONDS_MOST   3600.0
 #define BANDWIDTH_MOST 1e18
 
@@ -35,7 +34,7 @@ struct study_run {
   char file[256];
   char size[STUDY_TEXT], transport[STUDY_TEXT], kernel[STUDY_TEXT], backend[STUDY_TEXT], device[128];
   int64_t global[3];
-  int procs[3]; /**< ranks per dimension; the third is 0 for products, which cut C in two */
+  int procs[3]; /**< ranks per dimension; procs[2] is 0 for products, which cut only m and n */
   int ranks, hosts, weak, overlap, depth;
   int sharers;  /**< largest number of ranks on one CPU memory or on one device; 0: unknown */
   int memories; /**< memories of a CPU host that its ranks use; 0: devices have their own */
@@ -83,8 +82,8 @@ struct study {
   struct study_left *left;
 };
 
-/** \brief Reads "unverified,outliers" into an unsigned: the reasons for which runs are kept all the
- * same, `1 << reason`, or-ed. Logs and returns STATUS_USAGE on error. */
+/** \brief Reads "unverified,outliers" into an unsigned, a set of bits `1 << reason`: the reasons
+ * for which runs are not left out. If the text is invalid, logs that and returns STATUS_USAGE. */
 status_t study_keep_parse(const char *option, const char *text, void *keep);
 
 enum study_where { STUDY_SAME_HOST, STUDY_OTHER_HOST, STUDY_WHERES };
@@ -98,12 +97,12 @@ struct study_transport {
   double latency[STUDY_WHERES];   /**< seconds */
   double bandwidth[STUDY_WHERES]; /**< bytes per second in each direction while both are active */
   double residual[STUDY_WHERES];
-  /** Part of a byte's time within a host that the copies of all its ranks share: the bandwidth that
-   * a direction loses if the other one is active too. 0: unknown */
+  /** Part of a byte's time within a host that the copies of all its ranks share: the fraction of
+   * its bandwidth that a direction loses if the other is active, too. 0: unknown */
   double host_share;
 };
 
-/** A user-given path between hosts: one direction while both are active; all 0: not given. */
+/** A path between hosts from the user, per direction while both are active; all 0: not given. */
 struct study_between {
   double latency, bandwidth; /**< seconds, bytes per second */
 };
@@ -125,16 +124,16 @@ void study_free(struct study *study);
 status_t study_leave(struct study *study, enum study_reason reason, const char *file, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** \brief Leaves out runs on more than \a ranks ranks (0: any), and all that differ from the most
- * common kernel (or from \a kernel, if not NULL), backend, depth, device and staging. */
+/** \brief Leaves out runs on more than \a ranks ranks (0: any), and runs that differ from most runs
+ * in kernel (if \a kernel is not NULL, from it), backend, depth, device or staging. */
 status_t study_select(struct study *study, const char *kernel, int ranks);
 
 /** \brief Leaves out runs whose transport is not \a transport and has no parameters in \a paths, or
  * whose halos were staged differently: a prediction for one transport does not need the others. */
 status_t study_transport_select(struct study *study, const struct study_paths *paths, const char *transport);
 
-/** \brief Leaves out copies of runs, runs on other machines than most, and runs whose bits no other
- * run confirms, except for the reasons in \a keep. */
+/** \brief Leaves out copies of runs, runs on other machines than most, and runs that were not
+ * verified and whose bits no other run confirms. Does not apply the reasons in \a keep. */
 status_t study_screen(struct study *study, unsigned keep);
 
 /** \brief Returns 1 if two runs have the same grid, cut, hosts and transport. */
@@ -159,7 +158,6 @@ static inline const char *study_cut_text(const int procs[3], char text[STUDY_TEX
   return text;
 }
 
-/** \brief Returns the ranks per host of a run. */
 int study_per_host(const struct study_run *run);
 
 /** \brief Reads a document of comm-gpu. A transport's parameters are the medians over its pairs; if

@@ -38,7 +38,7 @@ static status_t validate_table_make(const struct study *study, int kinds, struct
 
 static const struct model_scale as_measured = {1, 1};
 
-/* Predicts one run. A failed prediction is a result too. */
+/* Predicts one run. A failed prediction is stored in the pair, and is not an error. */
 static void run_predict(const struct model *model, const struct study_run *run, struct validate_pair *pair)
 {
   int per_host = study_per_host(run);
@@ -72,8 +72,8 @@ static status_t rest_fit(const struct study *study, const struct study_paths *pa
 static status_t groups_leave(const struct study *study, const struct study_paths *paths,
                              const struct model_terms *from, int nested, struct validate_table *table);
 
-/* Leaves out a group of runs and predicts it from the others. If \a nested, the widths of the
- * intervals come from leaving out some of the remaining runs in turn. */
+/* Leaves out a group of runs and predicts it from the others. If \a nested is 1, the widths of the
+ * intervals come from leaving out groups of the remaining runs in turn. */
 static status_t leave_out(const struct study *study, const struct study_paths *paths, enum model_kind kind,
                           const char *left, const struct model_terms *from, int nested,
                           struct validate_table *table)
@@ -146,17 +146,18 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
   return groups_leave(study, paths, from, 1, table);
 }
 
-/* needed() returns the widening beyond the model's own half width that covers 90% of the errors of
- * a kind: per size, cut or doubling of ranks. \a via selects runs by a transport, on one rank (−1),
- * or all (ANY_TRANSPORT). ENOUGH runs by a transport suffice to ignore the other runs. */
+/* needed() returns the widening, beyond the model's own half width, with which intervals contain
+ * 90% of the runs left out for a kind: per step in size, per cut, or per doubling of ranks. \a via
+ * selects runs by a transport, runs on one rank (−1), or all runs (ANY_TRANSPORT). If there are
+ * ENOUGH runs by a transport, other runs are not used for it. */
 #define ANY_TRANSPORT (-2)
 #define ENOUGH        10
 #define FEW_FACTOR    1.1
 /* Largest shift of the times between ranks, as logarithm, that can explain a run's error. */
 #define SHIFT_MOST 1.0
 
-/* Returns the shift, as logarithm, of all times between ranks that explains a run's error; \a sign
- * 1: longer, −1: shorter. */
+/* Returns the shift, as logarithm, of all times between ranks that changes a run's time by \a
+ * shift, as logarithm. \a sign is 1 for longer times and −1 for shorter ones. */
 static double shift_needed(const struct model_terms *terms, const struct validate_pair *pair, int sign,
                            double shift)
 {
@@ -212,7 +213,7 @@ static void offs_set(const struct validate_table *table, const struct model *mod
     needed(table, model, (enum model_kind)kind, ANY_TRANSPORT, &n[kind]);
     most = fmax(most, off[kind]);
   }
-  /* if no run of a kind could be left out, use the largest value of the others */
+  /* if no run of a kind could be left out, use the largest value of the other kinds */
   for (int kind = 0; kind < KINDS; kind++)
     if (n[kind] == 0) off[kind] = most;
 }
@@ -240,11 +241,11 @@ status_t validate_against(const struct model *model, const struct study *study, 
   return STATUS_OK;
 }
 
-/* A run is an outlier if it is off by at least this many spreads of its transport and by this
- * factor. */
+/* A run is an outlier if its error, as logarithm, exceeds OUTLIER_SPREADS times the spread of its
+ * transport's runs, and OUTLIER_LEAST. */
 #define OUTLIER_SPREADS 8.0
 #define OUTLIER_LEAST   0.25
-/* At most one in this many runs is an outlier; if more are off, the model is wrong. */
+/* At most one in this many runs may be an outlier; if more runs are off, the model is wrong. */
 #define OUTLIERS_SHARE 5
 
 /* Returns the spread of the runs by a transport, or of all: 1.4826 times the median of
@@ -264,7 +265,7 @@ static double spread_about(const struct validate_table *table, int via)
 /* Returns the run furthest beyond the limit for outliers, or −1 if there is none. */
 static int outlier_find(const struct validate_table *table, double *times)
 {
-  double spread[STUDY_TRANSPORTS_MAX + 1]; /* spread per transport; first: of runs on one rank */
+  double spread[STUDY_TRANSPORTS_MAX + 1]; /* spread per transport; [0]: of runs on one rank */
   int found = -1;
   *times = OUTLIER_SPREADS;
   for (int via = -1; via < STUDY_TRANSPORTS_MAX; via++)

@@ -31,8 +31,7 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
                       const struct model_terms *from, struct validate_table *table);
 void validate_free(struct validate_table *table);
 
-/** \brief Widens \a model's intervals beyond the measured range, so that they hold 90% of the
- * pairs. */
+/** \brief Widens intervals beyond the measured range, so that they contain 90% of the pairs. */
 void validate_widen(const struct validate_table *table, struct model *model);
 
 /** \brief Leaves out runs that are so far from a fit to the others that no scatter explains it. */
@@ -42,11 +41,9 @@ status_t validate_outliers(struct study *study, const struct study_paths *paths)
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table);
 
 /** \brief Sets the errors of predicted pairs, the number inside their intervals (of all, by what
- * was left out, by transport and by number of hosts), and the causes of errors that the runs
- * show. */
+ * was left out, by transport and by number of hosts), and visible causes of errors. */
 void validate_cover(const struct validate_table *table, const struct study *study, struct model *model);
 
-/** \brief Returns 1 if a run is outside of its interval. */
 int validate_is_outside(const struct validate_pair *pair);
 
 /** \brief Sets the median and the largest |error| of the predicted pairs, and their number \a n. */

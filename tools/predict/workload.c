@@ -62,8 +62,9 @@ static status_t products_cut(const int asked[3], struct study_run *run)
   return STATUS_OK;
 }
 
-/* Returns the bytes that a rank sends of A (side 0, along a row of ranks) or B (1, along a column)
- * with \a across rows or columns: one slice per step of each panel. */
+/* Returns the bytes that a rank sends of A (side 0, along a row of ranks) or of B (side 1, along a
+ * column): one slice per step of each panel. \a across is its number of rows of A or columns of
+ * B. */
 static double ring_bytes(const struct geometry *all, const struct gemm_grid *grid, int side, double across)
 {
   const int ring = all->procs[1 - side];
@@ -90,8 +91,7 @@ static void product_rank(const struct geometry *all, int rank, int per_host, str
               where = next / per_host == rank / per_host ? STUDY_SAME_HOST : STUDY_OTHER_HOST;
     g->messages[where] += grid.panels * (ring - 1.0);
     g->bytes[where] += ring_bytes(all, &grid, side, (double)(side ? grid.n.extent : grid.m.extent));
-    /* sum over a ring: the blocks of C add up to its extent, unless there are more ranks than rows
-     * or columns */
+    /* the ranks' blocks add up to the extent of C, unless ranks outnumber its rows or columns */
     g->host_bytes += ring_bytes(all, &grid, side, fmax((double)all->global[side], all->procs[side])) * ring;
   }
   g->neighbours = (int)(g->messages[0] + g->messages[1]);
@@ -112,8 +112,8 @@ static status_t product_of_rank(const struct geometry *all, int rank, int per_ho
   return STATUS_OK;
 }
 
-/* The last block of C is one of the largest: blocks that are a row or column longer are spread
- * evenly, and the last place has one if there is any. */
+/* Sets the geometry of the last rank, whose block of C is one of the largest: blocks that are a row
+ * or column longer are spread evenly, and the last block is one of them if there are any. */
 static status_t products_geometry(const struct study_run *run, int per_host, struct geometry *geometry)
 {
   const struct gemm_problem problem = problem_of(run->global, &run->product);
@@ -137,7 +137,7 @@ static status_t products_geometry(const struct study_run *run, int per_host, str
 struct study_product workload_product(const struct study *study)
 {
   struct study_product widest = {.type = 0};
-  /* whether every run used gemm-gpu's default panels: those for GPUs, and those for CPUs */
+  /* whether every run used gemm-gpu's default panels: [0] those for GPUs, [1] those for CPUs */
   int chosen[2] = {1, 1};
   for (int r = 0; r < study->n && study->program == STUDY_GEMM; r++) {
     const struct study_run *run = &study->runs[r];

@@ -21,8 +21,7 @@ struct workload {
   int regimes; /**< 1: the fit looks for caches and tiles */
   /** 1: if the host takes part in the exchange, slabs are computed first, in their own launch */
   int slabs_first;
-  /** 1: exchanges that computing hides slow it down, and p2p stores have fewer cores than in
-   * comm-gpu */
+  /** 1: hidden exchanges slow computing, and p2p stores have fewer cores than in comm-gpu */
   int hinders;
   /** Reads a size into a struct grid_size. Errors as for grid_size_parse. */
   status_t (*size_parse)(const char *option, const char *text, void *size);
