@@ -5,8 +5,8 @@
 
 #include "base/hash.h"
 
-/* Special data have elements at certain rows and columns of which one in this many is infinite. So
- * most rows stay finite. */
+/* In special data, elements at certain rows and columns can be infinite: one in this many of them
+ * is. So most rows stay finite. */
 #define SPECIAL_ONE_IN 97
 
 const char *const gemm_data_names[] = {"random", "wide", "special"};

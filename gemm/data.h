@@ -9,7 +9,7 @@
 enum gemm_data {
   /** uniform in [−1, 1) in steps of 2^−23, or 2^−52 for GEMM_F64 */
   GEMM_RANDOM,
-  GEMM_WIDE,   /**< random, times powers of two from 2^−20 to 2^20, or to 2^±4 for float16 */
+  GEMM_WIDE,   /**< random, times powers of two up to 2^±20, or up to 2^±4 for float16 */
   GEMM_SPECIAL /**< random, with one NaN in A and one in C, and some infinities in A, B and C */
 };
 

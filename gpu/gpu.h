@@ -150,7 +150,7 @@ struct gpu_backend {
   /** \brief Sets *ready to whether the queue has reached the event, without blocking. Also makes
    * the device start queued work. */
   status_t (*ready)(struct gpu_event *event, int *ready);
-  /** \brief Sets *seconds to the time between two passed events of one device, by its clock. */
+  /** \brief Sets *seconds to the time between two passed events of a device, by its own clock. */
   status_t (*elapsed)(struct gpu_event *begin, struct gpu_event *end, double *seconds);
   /** \brief Blocks the host until the queue is empty. */
   status_t (*sync)(struct gpu_queue *queue);

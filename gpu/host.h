@@ -35,7 +35,7 @@ const struct host_limit *host_memory_least(const struct host_memory *memory);
 /** \brief Returns the root of sysfs: /sys, or the folder in HIMENO_SYSFS. */
 const char *host_sysfs(void);
 
-/** \brief Reads the first line of a small file, without its line end. Returns 0 if it has none. */
+/** \brief Reads the first line of a small file, without its end. Returns 0 if there is no line. */
 int host_read_line(const char *path, char *line, int size);
 
 /** \brief Writes an identifier of the host, "CPU-" and 16 hex digits. It is equal for all processes

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared memory is a mapping of an unnamed file in memory, which disappears with the last process
  * that maps it. Other processes open it through the owner's open files under /proc. A random mark
- * after the data identifies it. */
+ * after the data identifies the memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -67,7 +67,7 @@ void *host_share_alloc(size_t bytes)
     free(s);
     return NULL;
   }
-  /* With PID namespaces, another process may have the same number as this one, so the mark is
+  /* With PID namespaces, another process may have the same PID as this one, so the mark is
    * random. */
   if (getrandom(&s->mark, sizeof s->mark, 0) != (ssize_t)sizeof s->mark)
     s->mark =

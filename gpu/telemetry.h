@@ -130,7 +130,7 @@ struct telemetry_sent {
 };
 void telemetry_sent(struct telemetry *telemetry, struct telemetry_sent *sent);
 
-/** \brief Returns the bytes sent between two readings, of which at most 4 GiB by PCIe. */
+/** \brief Returns the bytes sent between two readings; those by PCIe are counted modulo 4 GiB. */
 struct telemetry_sent telemetry_sent_between(const struct telemetry_sent *before,
                                              const struct telemetry_sent *after);
 
@@ -148,7 +148,7 @@ struct telemetry_memory {
   struct telemetry_holder holder[TELEMETRY_HOLDERS]; /**< the largest users, in descending order */
 };
 
-/** \brief Reads the memory use of the device at \a pci; no processes if they are not reported.
+/** \brief Reads the memory use of the device at \a pci. Sets n to 0 if processes are not reported.
  * Takes tens of milliseconds. */
 void telemetry_memory(const char *pci, struct telemetry_memory *memory);
 

@@ -18,8 +18,8 @@
 #define WIDTH_HALF 32768
 /* Maximum number of panels if --panel does not set their width. More panels would gain nothing. */
 #define PANELS_MAX 1024
-/* The cost model expresses a time as the bytes that a rank could receive in it. FLOP_A_BYTE:
- * operations in the time of one byte. MESSAGE_BYTES: cost of a message. Rough values suffice. */
+/* The cost model expresses times as bytes that a rank could receive meanwhile. FLOP_A_BYTE
+ * operations take as long as one byte; a message costs MESSAGE_BYTES more. Rough values suffice. */
 #define FLOP_A_BYTE   100.0
 #define MESSAGE_BYTES 65536.0
 

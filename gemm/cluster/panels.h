@@ -11,10 +11,11 @@
  * panel. A slice is a field of comm/halo that consists only of halo, and each step is an exchange
  * on its own route, so that every halo transport can be used.
  *
- * A halo route alternates between two fields. A neighbour may overwrite the field of one exchange
- * once this rank has begun the next, while this rank may still multiply that field. Therefore
- * panels alternate between two routes with four fields: the next exchange on the route of panel n
- * is for panel n + 2, which this rank begins only after the product with panel n. */
+ * A halo route alternates between two fields. Once this rank has begun the next exchange on a
+ * route, a neighbour may overwrite the previous exchange's field, which this rank may still be
+ * multiplying. Therefore panels alternate between two routes with four fields: the next exchange on
+ * the route of panel n is for panel n + 2, which this rank begins only after it has multiplied
+ * panel n. */
 #ifndef GEMM_CLUSTER_PANELS_H
 #define GEMM_CLUSTER_PANELS_H
 
@@ -33,7 +34,7 @@ struct gemm_panels {
   struct gpu_device *device;
   struct gpu_queue *compute;
   enum gemm_matrix matrix;
-  int ring, place; /**< ranks in the ring, and this rank's position */
+  int ring, place; /**< number of ranks in the ring, and this rank's position */
   int peers[2];    /**< the rank to send to, and the rank to receive from */
   struct gemm_grid grid;
   struct gemm_problem local; /**< this rank's block of C with all of K; ld as on the host */
@@ -77,7 +78,7 @@ static inline int gemm_panels_steps(const struct gemm_panels *p)
   return p->ring - 1;
 }
 
-/** \brief Returns the route of a step. \a panel is the number of the panel in all products. */
+/** \brief Returns the route of a step. \a panel counts the panels of all products, from 0. */
 static inline struct halo_route *gemm_panels_route(const struct gemm_panels *p, long panel, int step)
 {
   return p->route[panel % GEMM_PANEL_SETS * gemm_panels_steps(p) + step];

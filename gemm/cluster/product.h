@@ -25,7 +25,7 @@ enum gemm_phase {
 extern const char *const gemm_phase_names[GEMM_PHASES];
 
 /** Parts of C alternate between queues, so that one queue's launch uses the multiprocessors that
- * become idle at the end of the other's. */
+ * become idle at the end of the other queue's launch. */
 #define GEMM_QUEUES 2
 
 enum gemm_mark { GEMM_MARK_BEGIN, GEMM_MARK_END, GEMM_MARKS };

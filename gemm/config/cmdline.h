@@ -16,7 +16,7 @@
 /** Sizes of a ladder, each as m, n, k. */
 struct gemm_sizes {
   int64_t size[GEMM_SIZES_MAX][3];
-  int n; /**< 0: the default sizes */
+  int n; /**< number of sizes; 0: use the default sizes */
 };
 
 struct gemm_config {
@@ -41,7 +41,7 @@ struct gemm_config {
   int64_t expect, qpus;              /**< qpus 0: all */
   double seconds;
   int seconds_given;
-  double timeout; /**< seconds that a rank waits for others */
+  double timeout; /**< seconds that a rank waits for others before it fails */
   double block;   /**< seconds per block; 0: the default */
   int no_reference;
   int verify; /**< enum gemm_verify */

@@ -23,14 +23,14 @@ struct gemm_blocks {
   int group_m, group_n; /**< elements of C per work-group (block of threads) */
   int group_k;          /**< depth of a step in local (shared) memory; 0: no local memory is used */
   int item_m, item_n;   /**< elements of C in the registers of a work-item (thread) */
-  /** buffers in local memory. With 1, loads and arithmetic alternate; with more, they overlap */
+  /** number of buffers in local memory. If it is 1, loads and arithmetic do not overlap */
   int stages;
   /** 1: the next operands are loaded from local memory during the products */
   int ahead;
   int splits; /**< number of parts of k, added up at the end; 0 counts as 1 */
   /** 1: persistent groups, all resident at once, share all tiles and steps of k evenly */
   int stays;
-  /** multiprocessors that persistent groups leave free for concurrent work */
+  /** number of multiprocessors that persistent groups leave free for concurrent work */
   int spare;
 };
 
@@ -67,8 +67,8 @@ struct gemm_exec {
 
 struct gemm_ops {
   /** \brief Returns 1 if the kernel can do this problem on this device. If not, \a why completes
-   * the sentence "kernel X …", as in "needs sm_90, this is sm_80". The pointer is NULL if it always
-   * can. Fast; logs nothing. */
+   * the sentence "kernel X …", as in "needs sm_90, this is sm_80". The pointer is NULL if the
+   * kernel always can. Must be fast and log nothing. */
   int (*fits)(const struct gemm_kernel *kernel, const struct gpu_device *device,
               const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
   /** \brief Prepares exec->state for exec->problem and exec->blocks. The pointer is NULL if there

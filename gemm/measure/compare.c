@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The result of the first product of a series is compared with float64 and kept. Results of later
  * blocks of our kernels must be bitwise equal to it; a library's result may differ within the
- * bounds. If a result of our kernels is wrong, the functions return STATUS_WRONG; a library's is
- * only recorded in series->fault, unless --accept is given. If A or B changed, the device is at
- * fault. */
+ * bounds. If a result of our kernels is wrong, the functions return STATUS_WRONG. A library's wrong
+ * result is only recorded in series->fault, unless --accept is given. If A or B changed, the device
+ * is at fault. */
 #include "gemm/measure/measure.h"
 
 #include <stdio.h>
@@ -119,7 +119,7 @@ static void block_name(const struct gemm_series *s, int block, char what[64])
 
 /* If beta is not 0, C accumulates over all products of a block, so the first block is compared
  * within the error bounds, and kept. Results of libraries are fetched as often as those of our
- * kernels, so that a device at its power limit cools down equally before each. */
+ * kernels, so that a device at its power limit cools down equally before each block. */
 static status_t block_compare(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
                               int block)
 {

@@ -70,7 +70,7 @@ static status_t gemm_series_open(const struct gemm_rig *rig, struct gemm_work *w
 
 /* Sets *fastest to the seconds of the fastest of a few products after an untimed one, because other
  * processes on a CPU may delay any of them. Long products are timed once, and so are distributed
- * ones, because all ranks must run the same number. */
+ * products, because all ranks must run the same number. */
 static status_t gemm_probe(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
                            double *fastest)
 {
@@ -152,8 +152,8 @@ static status_t block_agree(const struct gemm_rig *rig, struct gemm_result *resu
   return STATUS_OK;
 }
 
-/* Runs untimed products first, so that caches and clocks settle for this kernel: on a GPU as many
- * as are timed, without pauses. */
+/* Runs untimed products first, so that caches and clocks settle for this kernel. On a GPU, as many
+ * products run as in a timed block, without pauses. */
 static status_t gemm_settle(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   double unused, wanted = fmin(SETTLE_SECONDS, rig->config.seconds);

@@ -4,7 +4,7 @@
 
 #include "gemm/report/report.h"
 
-/* "partial" means incomplete in documents of earlier builds. */
+/* Documents of earlier versions have "partial" instead of "incomplete". */
 static const char *const verdicts[] = {"pass", "incomplete", "partial", "wrong", "environment"};
 static const struct doc_words rank_verdicts = {verdicts, 4, sizeof *verdicts};
 
@@ -28,7 +28,7 @@ static void card_document(struct doc *d, const struct gemm_machine *card)
   doc_end(d);
 }
 
-/* A ladder's document has sizes, kernels and devices in other places than a product's. */
+/* A ladder's document has sizes, kernels and devices in other places than a product's document. */
 static void gemm_config_document(struct doc *d, const struct gemm_run *run)
 {
   const struct gemm_problem *p = run->result.ladder  ? &run->result.ladder->sizes[0].problem
@@ -245,7 +245,7 @@ static void references_document(struct doc *d, const struct gemm_rig *rig, const
   doc_end(d);
 }
 
-/* A rank's own result, independent of the other ranks. */
+/* Writes a rank's own result, which is independent of the other ranks. */
 static void gemm_rank_document(struct doc *d, const struct gemm_result *result, int n)
 {
   const struct gemm_rank *r = doc_at(d, result->ranks, n);

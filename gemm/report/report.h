@@ -17,11 +17,11 @@ void gemm_ladder_text(const struct gemm_run *run, FILE *out);
 /** \brief Prints the tables of a ladder's finished sizes that were not printed yet. */
 void gemm_ladder_sizes_text(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out);
 
-/** \brief Writes the document of doc/gemm.schema.json, or for a ladder that of
+/** \brief Writes the document of doc/gemm.schema.json or, for a ladder, the document of
  * doc/gemm-ladder.schema.json. */
 void gemm_document(struct doc *d, const struct gemm_run *run);
 
-/* The following functions need --distributed. */
+/* The following functions apply only with --distributed. */
 
 /** \brief gemm_cluster_text prints the division of the product and the paths of panels. */
 void gemm_cluster_text(const struct gemm_run *run, FILE *out);

@@ -20,8 +20,8 @@
 #define SETUP_SECONDS 0.5
 #define SETUP_SHARE   0.1
 
-/* Sets the rank's fault and warning. The fault is the device's if it has one, otherwise our
- * kernel's, otherwise a library's. */
+/* Sets the rank's fault and warning. A fault of the device takes precedence over a fault of our
+ * kernel, and that over a fault of a library. */
 static void rank_judge(const struct gemm_run *run, struct gemm_rank *rank)
 {
   snprintf(rank->fault, sizeof rank->fault, "%s",

@@ -9,8 +9,8 @@
 /** \brief Does everything after the command line was read. There is a result to report if it
  * returns STATUS_OK, STATUS_WRONG or STATUS_INCOMPLETE.
  *
- * If it fails while the log holds text, only this rank knows of the failure and the others wait:
- * the caller must abort the job. If the log holds none, the ranks have agreed and logged the
+ * If gemm_run fails while the log holds text, only this rank knows of the failure and the others
+ * wait: the caller must abort the job. If the log is empty, the ranks have agreed and logged the
  * cause. */
 status_t gemm_run(struct gemm_run *run);
 

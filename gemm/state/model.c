@@ -76,7 +76,7 @@ struct gemm_prediction gemm_predict(const struct gemm_machine *machine, const st
                      : 0;
   double device = gemm_model_time(flop / out.device_intensity, c->bytes_per_second);
   double compute = b->ahead ? fmax(arithmetic, local) : arithmetic + local;
-  /* Without local memory, loads of many work-items overlap with arithmetic of others. */
+  /* Without local memory, loads of many work-items overlap with arithmetic of other work-items. */
   int overlapped = b->stages > 1 || b->group_k == 0;
   out.seconds = LAUNCH_SECONDS + splits_time(machine, p, b->splits) +
                 (overlapped ? fmax(compute, device) : compute + device);

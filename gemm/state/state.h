@@ -82,7 +82,7 @@ struct gemm_path {
 struct gemm_rank {
   /** row in the table of ranks; its GFLOPS are from the rank's own median time */
   struct rank_row row;
-  struct gemm_check check; /**< comparison of the result of the kernel or of the first rung */
+  struct gemm_check check; /**< comparison of the result: of the kernel, or of the first rung */
   char fault[256];         /**< the fault on this rank; "" if none */
   char warning[256];       /**< a library's fault on this rank, if it does not decide the verdict */
   int unflipped;           /**< 1: a fault that should have been planted on this rank was not */
@@ -121,8 +121,8 @@ struct gemm_result {
   int n_series;
   struct gemm_ladder *ladder; /**< NULL without --ladder */
   struct gemm_rank *ranks;    /**< results of all ranks; only on rank 0 */
-  double starved;             /**< this rank's value, as in gemm_rank */
-  int wrong;                  /**< a block of this rank was wrong: no rank begins another one */
+  double starved;             /**< this rank's value of gemm_rank.starved */
+  int wrong;                  /**< a block of this rank was wrong: no rank begins another block */
   status_t verdict;
   int partial; /**< a signal to any rank ended the run: no rank begins another block */
 };
@@ -144,7 +144,7 @@ struct gemm_run {
 
 struct gemm_machine gemm_run_machine(const struct gemm_rig *rig);
 
-/** \brief Returns the device that reports predict for: that of --ceilings, or this rank's. */
+/** \brief Returns the device that reports predict for: that of --ceilings, or this rank's own. */
 struct gemm_machine gemm_run_predicted(const struct gemm_rig *rig);
 
 /** \brief Returns 1 if predictions apply to this rank's device. On a CPU, OpenCL's work-items run

@@ -81,8 +81,8 @@ static status_t problem_choose(const struct gemm_rig *rig, struct gemm_work *wor
 }
 
 /* Returns a product's estimated seconds: INFINITY if the kernel cannot run it, 0 without a model,
- * DBL_MAX if the estimate fails. A failing kernel is chosen if there is no other, and reports the
- * cause when it is opened. */
+ * DBL_MAX if the estimate fails. A kernel whose estimate fails is chosen if there is no other, and
+ * reports the cause when it is opened. */
 static double seconds_estimated(const struct gemm_rig *rig, const struct gemm_kernel *kernel,
                                 const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {

@@ -96,7 +96,7 @@ void gemm_cluster_places(const struct gemm_cluster *c, struct gemm_place places[
   places[GEMM_C].column = n;
 }
 
-/* Allocates a panel for trials of tiles: elements of this rank's matrix, padded with zeros. */
+/* Allocates a panel for trials of tiles, with elements of this rank's matrix, padded with zeros. */
 static status_t trial_panel(const struct gemm_rig *rig, struct gemm_work *work, enum gemm_matrix matrix,
                             struct gpu_mem *memory)
 {

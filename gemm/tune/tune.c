@@ -12,8 +12,8 @@
 #include "gemm/measure/measure.h"
 #include "suite/progress.h"
 
-/* Maximum number of trials: the model's best tiles are almost always among them. It is lower on a
- * CPU, where OpenCL compiles for seconds. */
+/* Maximum number of trials. The fastest tiles are almost always among the model's best. Fewer
+ * trials run on a CPU, where OpenCL compiles for seconds. */
 #define TRIALS     8
 #define TRIALS_CPU 2
 #define LAUNCHES   3
@@ -26,7 +26,7 @@
 #define LAUNCHES_SHORT 20
 #define FLOP_SHORT     3e10
 
-/* Returns the problem of one launch: that of a panel if the product is distributed. */
+/* Returns the problem of one launch, which multiplies one panel if the product is distributed. */
 static struct gemm_problem tried(const struct gemm_work *work)
 {
   return work->cluster ? gemm_cluster_part(work->cluster, 0, (const int[2]){0}) : work->problem;
@@ -55,7 +55,7 @@ static status_t gemm_trial(const struct gemm_rig *rig, struct gemm_work *work, s
   if (!trials->first && rig->config.verify != GEMM_VERIFY_OFF && !work->cluster)
     TRY(gemm_compare_product(rig, work, trials, GEMM_BLOCK_TRIAL), done);
   if (!trials->fault[0]) {
-    /* The first product is not counted. C is compared after the others. */
+    /* The first product is not timed. C is compared after the timed products. */
     TRY(gemm_launch(trials->exec, rig->queue, &work->matrices.on), done);
     TRY(gemm_matrices_reset(&work->matrices), done);
     TRY(gpu_sync(rig->queue), done);

@@ -10,8 +10,8 @@
 /** \brief Opens this rank's device, with a queue. Collective. */
 status_t gemm_place(struct gemm_rig *rig);
 
-/** \brief Measures the device's ceilings into rig->ceilings; does nothing if its backend cannot.
- * Not collective. */
+/** \brief Measures the device's ceilings into rig->ceilings, or does nothing if the backend has no
+ * way to measure them. Not collective. */
 status_t gemm_ceilings_measure(struct gemm_rig *rig);
 
 /** \brief Returns 1 if a product of that size is valid and fits the device with the least
@@ -27,7 +27,7 @@ void gemm_problem_close(struct gemm_work *work, struct gemm_result *result);
 /** \brief Sets series->blocks. Collective. If the kernel offers several choices, rank 0 tries the
  * few that the model ranks first, and all ranks use the fastest. If none runs, the first choice is
  * used, and opening it reports the cause. Each trial's result is compared. A kernel with a wrong
- * result is not timed, and gemm_measure makes it the verdict. */
+ * result is not timed, and gemm_measure returns STATUS_WRONG. */
 status_t gemm_tune(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series);
 
 /** \brief Creates work->cluster for the product work->problem, and changes work->problem to this

@@ -13,7 +13,7 @@
  * takes one or two seconds on one core and 512 MiB. */
 #define FULL_TERMS    ((double)(1ull << 31))
 #define FULL_ELEMENTS ((double)(1ull << 25))
-/* For larger products: number of sampled rows and of columns, and number of random vectors. */
+/* For larger products: number of sampled rows, of sampled columns, and number of random vectors. */
 #define SAMPLED 32
 #define VECTORS 4
 /* For the norm's estimate by VECTORS vectors, the bound is multiplied by this factor. */

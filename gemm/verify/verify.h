@@ -55,7 +55,7 @@ extern const char *const gemm_arithmetic_names[GEMM_EMULATION + 1]; /**< the fir
  * toward zero. */
 struct gemm_bounds gemm_bounds_of(const struct gemm_problem *problem, int truncates);
 
-/** \brief Returns 1 if the whole product is compared with this option. */
+/** \brief Returns 1 if the option \a verify leads to a comparison of the whole product. */
 int gemm_verify_is_full(const struct gemm_problem *problem, enum gemm_verify verify);
 
 /** \brief Computes the reference data, with all host threads. Keeps pointers to the host matrices
@@ -118,9 +118,9 @@ static inline double gemm_two_sum(double a, double b, double *error)
 }
 
 /** \brief Returns how a product of random numbers was computed. It is native if half of the sampled
- * elements are bitwise equal to a chain of fused multiply-adds. Otherwise its error decides: many
- * rounded additions leave several units in the last place, exact ones about half a unit. Returns
- * GEMM_ARITHMETIC_UNKNOWN if there are few terms. */
+ * elements are bitwise equal to a chain of fused multiply-adds. Otherwise the product's error
+ * decides: many rounded additions leave several units in the last place, exact additions about half
+ * a unit. Returns GEMM_ARITHMETIC_UNKNOWN if there are few terms. */
 enum gemm_arithmetic gemm_reference_arithmetic(const struct gemm_problem *problem, const void *a,
                                                const void *b, const void *c, const void *out,
                                                double norm_error);

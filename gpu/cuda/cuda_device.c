@@ -107,8 +107,8 @@ static void cuda_describe(struct gpu_device_info *info, const struct cudaDeviceP
   info->fp64 = 1;
 }
 
-/* Explains why the driver has no version: its library cannot be loaded, or it is another
- * vendor's. */
+/* Explains why the driver has no version: its library cannot be loaded, or is another vendor's
+ * library. */
 static void explain_no_driver(char reason[GPU_TEXT_MAX])
 {
   Dl_info found;
@@ -304,7 +304,7 @@ static status_t cuda_event_create(struct gpu_device *device, struct gpu_event **
   return event_create_flags(device, cudaEventDefault, event);
 }
 
-/* On an H200 an event with a timestamp occupies a stream for 1.3 µs, and one without 0.03 µs. */
+/* On an H200, an event occupies a stream for 1.3 µs with a timestamp, and for 0.03 µs without. */
 static status_t event_create_untimed(struct gpu_device *device, struct gpu_event **event)
 {
   return event_create_flags(device, cudaEventDisableTiming, event);

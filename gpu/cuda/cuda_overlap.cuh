@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Programmatic dependent launch (Hopper and later), called within a kernel. After next_may_start,
-// blocks of the next kernel may start as blocks of this one finish. Before wait_for_previous
-// returns, a kernel may read only data that no earlier kernel writes, and must not write. On older
-// chips a kernel starts when the previous one is complete.
+// blocks of the next kernel may start as blocks of the calling kernel finish. Before
+// wait_for_previous returns, a kernel may read only data that no earlier kernel writes, and must
+// not write. On older chips a kernel starts when the previous one is complete.
 #ifndef GPU_CUDA_CUDA_OVERLAP_CUH
 #define GPU_CUDA_CUDA_OVERLAP_CUH
 

@@ -63,10 +63,10 @@ status_t opencl_query(const struct opencl_device *device, cl_device_info what, s
 
 int opencl_has_extension(cl_device_id id, const char *name);
 
-/** \brief Returns 1 if the driver is NVIDIA's, which differs from others in some details. */
+/** \brief Returns 1 if the driver is NVIDIA's, which differs from other drivers in some details. */
 int opencl_is_nvidia(const struct opencl_device *device);
 
-/** \brief Returns an NVIDIA device's compute capability, e.g. 90 for sm_90; otherwise 0. */
+/** \brief Returns an NVIDIA device's compute capability, e.g. 90 for sm_90; 0 for other devices. */
 int opencl_nvidia_chip(const struct opencl_device *device);
 
 /** \brief Reads the work-group limits of a compiled kernel. \a most: largest number of work-items,

@@ -118,7 +118,7 @@ static void describe_pci(cl_device_id id, struct gpu_device_info *info)
            pci.device & 0x1f, pci.function & 7);
 }
 
-/* AMD's CL_DEVICE_NAME names the chip ("gfx90a"), other vendors' names the product. */
+/* AMD's CL_DEVICE_NAME is the chip's name ("gfx90a"). Other vendors return the product's name. */
 static void describe_names(cl_device_id id, struct gpu_device_info *info)
 {
   query_text(id, CL_DEVICE_NAME, info->name);

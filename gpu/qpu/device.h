@@ -13,7 +13,8 @@
 
 #define QPU_DEVICE_QPUS 12
 
-/** \brief Sets *address to the bus address of allocated memory, or returns STATUS_FAULT. */
+/** \brief Sets *address to the bus address of \a host. Returns STATUS_FAULT if \a host is not in
+ * allocated memory of the device. */
 status_t qpu_device_address(const struct gpu_device *device, const void *host, uint32_t *address);
 
 /** \brief Returns 1 if \a bytes bytes from \a host on are in the device's memory. */

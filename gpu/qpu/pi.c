@@ -90,9 +90,9 @@ static int mailbox_enable(int file, int on)
 }
 
 /* Runs n programs and waits for their interrupt. Their pairs of addresses (uniforms, code) are at
- * bus address `control`. Returns 0, 1 if the interrupt did not come in time, or −1 if the call
- * failed. The third value is "no flush"; it is 0, so the firmware flushes its caches before the
- * programs start. */
+ * bus address `control`. Returns 0 on success, 1 if the interrupt did not come in time, or −1 if
+ * the call failed. The third value is "no flush"; it is 0, so the firmware flushes its caches
+ * before the programs start. */
 static int mailbox_execute(int file, uint32_t n, uint32_t control, uint32_t milliseconds)
 {
   uint32_t answer;

@@ -22,8 +22,8 @@ struct gemm_micro {
   /** \brief Sets tile[r·columns + j] = Σ a[l·rows + r]·b[l·columns + j] over k terms. \a b and
    * \a tile start at multiples of 64 bytes. */
   void (*tile)(int64_t k, const void *a, const void *b, void *tile);
-  /** \brief Runs \a iterations rounds of multiply-adds on registers only, in each round one per
-   * element of a tile. Returns the number of operations. */
+  /** \brief Runs \a iterations rounds of multiply-adds on registers only. A round has one
+   * multiply-add per element of a tile. Returns the number of operations. */
   double (*spin)(int64_t iterations);
 };
 

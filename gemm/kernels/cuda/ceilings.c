@@ -46,7 +46,7 @@ static status_t cuda_bench_timed(const struct cuda_bench *b, launch_repeated lau
   return gpu_elapsed(b->begin, b->end, seconds);
 }
 
-/* Sets *rate to work per second. `work` is that of one iteration on the whole device. The first
+/* Sets *rate to work per second. `work` is the work of one iteration on the whole device. The first
  * launch only loads the kernel. */
 static status_t rate_measure(const struct cuda_bench *b, launch_repeated launch, double work, double *rate)
 {
@@ -79,7 +79,7 @@ status_t gemm_cuda_ceilings(struct gpu_device *device, struct gpu_queue *queue, 
   const double threads = (double)BLOCKS_EACH * device->info.compute_units * CUDA_PEAK_THREADS;
   status_t status;
   TRY(cuda_bench_open(device, &b), done);
-  /* This peak does not apply to types that tensor cores multiply. */
+  /* The peak of multiply-adds does not apply to types that tensor cores multiply. */
   if (type == GEMM_F32) TRY(rate_measure(&b, fma_launch, 2 * CUDA_PEAK_FMA * threads, &found.flops), done);
   TRY(rate_measure(&b, local_launch, CUDA_PEAK_LOCAL_BYTES * threads, &found.local_bytes_per_second), done);
   TRY(rate_measure(&b, read_launch, (double)b.in.bytes, &found.bytes_per_second), done);

@@ -68,7 +68,7 @@ static cublasOperation_t operation(int transposed)
   return transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-/* cuBLAS stores matrices by columns and so sees the transposes of ours. It computes Cᵀ =
+/* cuBLAS stores matrices by columns and so sees the transposes of our matrices. It computes Cᵀ =
  * op(B)ᵀ·op(A)ᵀ. */
 static status_t cublas_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {

@@ -40,17 +40,17 @@ struct cuda_chip {
 struct cuda_launch {
   const void *kernel;
   int threads;
-  int shared_bytes; /**< dynamic shared memory, in addition to the kernel's static */
+  int shared_bytes; /**< dynamic shared memory, in addition to the kernel's static shared memory */
 };
 
-/** The code of a rung. In each function, \a blocks are those of the launch, and only `launch` needs
- * the matrices of the job. */
+/** The code of a rung. In each function, \a blocks is the launch's division of the work. Only
+ * `launch` reads the job's matrices. */
 struct cuda_operation {
   /** \brief Enqueues the product in the stream. */
   cudaError_t (*launch)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                         const struct gemm_blocks *blocks, cudaStream_t stream);
   /** \brief Returns the bytes of device memory that a launch needs in addition to the matrices.
-   * This memory is cleared before the first launch. The pointer is NULL if it needs none. */
+   * This memory is cleared before the first launch. The pointer is NULL if launches need none. */
   size_t (*work)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                  const struct gemm_blocks *blocks);
   /** \brief Completes \a blocks, which may be all 0, with the values that a launch will use.
@@ -66,7 +66,7 @@ struct cuda_operation {
   const void *(*kernel)(void);
   /* The following fields are for half precision and tensor cores only. */
   int chip;      /**< lowest compute capability, e.g. 80 */
-  int family;    /**< 1: only this compute capability, since later chips dropped the instructions */
+  int family;    /**< 1: runs on this capability only; later chips dropped the instructions */
   int built;     /**< 1: this program contains code for such a chip */
   int rows_most; /**< largest number of rows of C that the grid of blocks can cover; 0: no limit */
 };

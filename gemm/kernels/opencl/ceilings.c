@@ -34,7 +34,7 @@ static status_t opencl_bench_timed(const struct opencl_bench *b, cl_kernel kerne
 }
 
 /* Measures arithmetic or local memory. Increases the number of iterations (arguments[0]) until the
- * time can be measured. \a work is that of a work-item in one iteration. */
+ * time can be measured. \a work is the work of one work-item in one iteration. */
 static status_t iterations_measure(const struct opencl_bench *b, const char *name,
                                    struct opencl_argument *arguments, cl_uint n, double work, double *rate)
 {

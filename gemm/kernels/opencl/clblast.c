@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference library on OpenCL GPUs, with the parameters that its authors tuned for each. */
+/* The reference library on OpenCL GPUs, with the parameters that its authors tuned for each GPU. */
 #include "gemm/kernels/opencl/opencl_gemm.h"
 
 #include <clblast_c.h>

@@ -24,7 +24,7 @@ INLINE void result_store(__global float *out, float sum, float alpha, float beta
   *out = value;
 }
 
-// Like result_store, for four columns at a multiple of 16 bytes.
+// Like result_store, for four columns that begin at a multiple of 16 bytes.
 INLINE void results_store(__global float *out, float4 sums, float alpha, float beta)
 {
   __global float4 *four = (__global float4 *)out;

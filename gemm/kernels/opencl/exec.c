@@ -11,7 +11,7 @@
 #include "gemm/kernels/opencl/common_cl.h"
 #include "gemm/kernels/opencl/opencl_gemm.h"
 
-/* Offsets within a tile take 32 bits if a tile's rows are at most this many elements apart. */
+/* Offsets within a tile fit in 32 bits if a tile's rows are at most this many elements apart. */
 #define NEAR_ROWS (INT64_C(1) << 22)
 
 #define COMBINE_ACROSS 32
@@ -78,9 +78,9 @@ static int has_edges(const struct gemm_problem *p, const struct gemm_blocks *b)
   return p->m % b->group_m || p->n % b->group_n || p->k % b->group_k;
 }
 
-/* Returns whether the kernel stores chunks of four columns: if k is split, and rows of C and of the
- * partial products start at multiples of 16 bytes. Without a split, C is written only once, and
- * chunks need registers that a long product can use better. */
+/* Returns whether the kernel stores chunks of four columns. It does if k is split, and rows of C
+ * and of the partial products start at multiples of 16 bytes. Without a split, C is written only
+ * once, and chunks need registers that a long product can use better. */
 static int has_aligned_c(const struct gemm_problem *p, const struct gemm_blocks *b)
 {
   return b->splits > 1 && p->ld[GEMM_C] % 4 == 0 && p->n % 4 == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Interface of the code that builds and launches all OpenCL kernels. They differ in source,
- * blocks and geometry. */
+ * \brief Interface of the code that builds and launches all OpenCL kernels. The kernels differ in
+ * source, blocks and geometry. */
 #ifndef GEMM_KERNELS_OPENCL_OPENCL_GEMM_H
 #define GEMM_KERNELS_OPENCL_OPENCL_GEMM_H
 

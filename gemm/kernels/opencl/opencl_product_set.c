@@ -106,8 +106,8 @@ static const struct gemm_kernel panel = {
     .rung = 9,
     .transposes = 1,
     COMMON(panel_variant),
-    /* Local memory of a CPU is its cache: these tiles use 480 KiB, or 144 KiB if there is less. The
-     * last entry is for vectors of 16 floats. */
+    /* Local memory of a CPU is its cache. The tiles use 480 KiB; those of the second entry, for
+     * smaller local memories, use 144 KiB. The last entry is for vectors of 16 floats. */
     GEMM_BLOCKS({.group_m = 96, .group_n = 384, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},
                 {.group_m = 48, .group_n = 96, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},
                 {.group_m = 96, .group_n = 384, .group_k = 256, .item_m = 12, .item_n = 32, .stages = 1}),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Two tiles in local memory: while one is multiplied, the next is loaded from device memory into
-// registers, and stored to the other half after the products. One barrier per tile. The data stored
+// registers, and stored over the other after the products. One barrier per tile. The data stored
 // after the last tile are not read.
 TILE_KERNEL
 {

@@ -59,7 +59,7 @@ INLINE struct place place_make(int m, int n, int k, int steps)
             in_band = g - band * BAND * tiles_n;
   p.i0 = UNIFORM((band * BAND + in_band % rows) * GROUP_M);
   p.j0 = UNIFORM(in_band / rows * GROUP_N);
-  // 32 neighbours form a patch of 8 × 4, which reads the fewest chunks of local memory.
+  // 32 neighbouring work-items form a patch of 8 × 4, which reads the fewest chunks.
   p.x = t % 8 + 8 * (t / 32 % (ITEMS_N / 8));
   p.y = t / 8 % 4 + 4 * (t / 32 / (ITEMS_N / 8));
   p.l0 = get_group_id(2) * steps;
@@ -67,7 +67,7 @@ INLINE struct place place_make(int m, int n, int k, int steps)
   return p;
 }
 
-// Reads four consecutive elements, of which `left` exist.
+// Reads four consecutive elements.
 INLINE float4 chunk_read(source_t from, OFFSET offset)
 {
 #ifdef ALIGNED
@@ -88,7 +88,7 @@ INLINE float4 chunk_along_k(source_t from, OFFSET offset, int left)
   return chunk_read(from, offset);
 }
 
-// Reads a chunk across k: beyond the edge the last line is read again; its sums are not stored.
+// Reads a chunk across k: beyond the edge it repeats the last line, whose sums are not stored.
 INLINE float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
 {
 #ifdef EDGES
@@ -226,7 +226,7 @@ INLINE void step_multiply_turning(const float fa[ITEM_M], const float fb[ITEM_N]
     }
 }
 
-// Stores four columns of a row of C, of which `left` exist.
+// Stores four columns of a row of C, of which only the first `left` exist.
 INLINE void columns_store(__global float *out, const float sums[4], int left, float alpha, float beta)
 {
 #ifdef ALIGNED_C

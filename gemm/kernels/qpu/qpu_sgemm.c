@@ -22,7 +22,7 @@
 #define LANES        16
 #define RECORD_WORDS 12
 #define END_WORDS    2
-#define MAX_A_STRIDE (1 << 24) /* bytes between rows of A; limited by mul24 */
+#define MAX_A_STRIDE (1 << 24) /* maximum bytes between rows of A, limited by mul24 */
 
 #define MOST_INSTRUCTIONS 20e6 /* products with more instructions are estimated from a part */
 /* Size of the part of a larger product that is timed for the estimate: PART_ROUNDS tiles (rows, for
@@ -161,7 +161,7 @@ static float *element_of_c(const struct sgemm_layout *l, size_t i, size_t j)
   return base + i % rows * columns + j % columns;
 }
 
-/* Copies C to the QPUs' memory, or, if \a out, from the QPUs' memory back to the problem's. */
+/* Copies C to the QPUs' memory, or, if \a out, from there back to the problem's own memory. */
 static void copy_c(const struct sgemm_layout *l, int out)
 {
   const struct qpu_sgemm_problem *m = l->problem;
@@ -453,7 +453,8 @@ status_t qpu_sgemm_estimate(struct qpu_sgemm *s, int n_qpus, double *seconds)
   return status;
 }
 
-/* On an emulator, the first run also estimates the time: its own, or that of its first tiles. */
+/* On an emulator, the first run also estimates the time of a product: its own modelled time or, for
+ * a long product, an extrapolation from the first tiles. */
 status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct gemm_counts *counts)
 {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Rung 1: dot products of 16 elements per iteration, as in pi-gemm of 2014. One of the loop's 14
-# instructions multiplies and one adds; the others compute addresses, request look-ups and count.
+# Rung 1: dot products of 16 elements per iteration, as in pi-gemm of 2014. One of the loop's 14 instructions multiplies and
+# one adds; the others compute addresses, request look-ups and count.
 #
-# Uniforms: address of A's row · stride between this program's rows of A, in bytes · address of B's columns (stored as
-# rows) · their stride · address of C's row · stride between this program's rows of C · rows · columns · vectors of 16
-# in a row of A · alpha · beta · number of this program · number of programs minus one. Rows of A and columns of B are
+# Uniforms: address of A's row · stride between this program's rows of A, in bytes · address of B's columns (stored as rows)
+# · stride between columns of B · address of C's row · stride between this program's rows of C · rows · columns · vectors of
+# 16 in a row of A · alpha · beta · number of this program · number of programs minus one. Rows of A and columns of B are
 # padded with zeros to whole vectors, and one more vector must exist, because it is looked up too.
   mov ra0, unif             # A's row
   mov rb1, unif

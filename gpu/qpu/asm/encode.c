@@ -41,7 +41,7 @@ struct builder {
 static const struct alu {
   const char *name;
   const char *const *ops;
-  /* move, clear: codes of the operations that compute x and 0 if both operands are x */
+  /* codes of operations that, if both operands are x, compute x (move) or 0 (clear) */
   int n_ops, move, clear;
 } alus[N_SLOTS] = {[SLOT_ADD] = {"add", qpu_add_ops, 32, QPU_A_OR, QPU_A_XOR},
                    [SLOT_MUL] = {"mul", qpu_mul_ops, 8, QPU_M_V8MIN, QPU_M_V8SUBS}};

@@ -177,7 +177,7 @@ static int mixes_vpm(const struct qpu_inst *inst)
   return count > 1 && !(count == 2 && plain_reads == 1 && plain_writes == 1);
 }
 
-/* Returns the input multiplexer whose value an operation copies unchanged, or −1. */
+/* Returns the input multiplexer whose value an operation copies unchanged, or −1 for none. */
 static int moved_mux(const struct qpu_inst *inst, int from_mul)
 {
   int a = from_mul ? inst->mul_a : inst->add_a, b = from_mul ? inst->mul_b : inst->add_b;

@@ -74,15 +74,15 @@ status_t qpu_expr_arguments(struct qpu_asm *as, const char **text, char end, con
 /** \brief Copies the letters, digits and underscores at *text and advances past them. Returns their
  * number. */
 size_t qpu_word(const char **text, char name[QPU_NAME_MAX]);
-/** \brief Like qpu_word for a name, which does not begin with a digit; returns 0 if there is
- * none. */
+/** \brief Like qpu_word for a name, which does not begin with a digit; returns 0 if there is no
+ * name. */
 int qpu_identifier(const char **text, char name[QPU_NAME_MAX]);
 const char *qpu_skip_space(const char *text);
 
 struct qpu_value qpu_value_int(int64_t integer);
 /** \brief Returns 1 if the value is a number or a label's address. */
 int qpu_value_is_constant(const struct qpu_value *value);
-/** \brief Sets *bits to a constant: an integer from −2³¹ to 2³²−1, or a 32-bit float. */
+/** \brief Sets *bits to the bits of a constant: an integer from −2³¹ to 2³²−1 or a 32-bit float. */
 status_t qpu_value_bits(struct qpu_asm *as, const struct qpu_value *value, uint32_t *bits);
 /** \brief Sets *integer to an integer value; fails for values of other types. */
 status_t qpu_value_integer(struct qpu_asm *as, const struct qpu_value *value, int64_t *integer);

@@ -98,7 +98,7 @@ static uint64_t now(const struct qpu_issue *issue)
   return issue->emu->cycle * CLOCKS;
 }
 
-/* Fetches a line through the L2 cache. Returns the clock of its arrival. */
+/* Fetches a line through the L2 cache, from clock `from` on. Returns the clock of its arrival. */
 static uint64_t fetch(struct qpu_issue *issue, uint32_t line, uint64_t from)
 {
   struct qpu_cost *cost = issue->emu->cost;
@@ -113,7 +113,7 @@ static uint64_t fetch(struct qpu_issue *issue, uint32_t line, uint64_t from)
   return found->there;
 }
 
-/* Fetches a line through a cache of a slice. Returns the clock of its arrival. */
+/* Fetches a line, from clock `from` on, through a cache of a slice. Returns its arrival's clock. */
 static uint64_t fetch_through(struct qpu_issue *issue, struct cache *cache, uint32_t line, uint64_t from)
 {
   int miss;
@@ -141,7 +141,8 @@ void qpu_cost_lookup(struct qpu_issue *issue, int number, const qpu_vec *address
   tmu->ready[(tmu->first + tmu->n) % QPU_TMU_SLOTS] = there + (uint64_t)model->tmu_latency;
 }
 
-/* Fetches the line of the stream's next uniform and prefetches the following one. */
+/* Fetches the line of the stream's next uniform and prefetches the following line. Returns the
+ * clock of the first line's arrival. */
 static uint64_t uniform_ready(struct qpu_issue *issue)
 {
   struct qpu_thread *thread = issue->thread;

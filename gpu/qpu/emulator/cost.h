@@ -15,16 +15,16 @@ void qpu_cost_reset(struct qpu_cost *cost);
  * that case sets thread->ready to the cycle on which it may continue. */
 int qpu_cost_waits(struct qpu_issue *issue);
 
-/** \brief Sets the time at which a look-up of sixteen words will be answered. */
+/** \brief Sets the time at which TMU \a number will answer a look-up of sixteen words. */
 void qpu_cost_lookup(struct qpu_issue *issue, int number, const qpu_vec *addresses);
 
 /** \brief Returns the cycle on which a transfer of \a rows rows of \a bytes bytes ends. */
 uint64_t qpu_cost_transfer(struct qpu_issue *issue, int rows, int bytes);
 
-/** \brief Call when a program continues the uniform stream at another address. */
+/** \brief Must be called when a program continues the uniform stream at another address. */
 void qpu_cost_jump(struct qpu_issue *issue);
 
-/** \brief Call when a vector is written to or read from the VPM. */
+/** \brief Must be called when a vector is written to or read from the VPM. */
 void qpu_cost_vpm(struct qpu_issue *issue);
 
 #endif

@@ -47,7 +47,8 @@ static void forbid(struct qpu_memory *memory, const struct qpu_region *region)
 }
 
 /* Finds the first gap of \a spacing bytes between allocations, or of \a bytes bytes after the last
- * one. Sets its offset, and the index of the region after it. Returns 0 if there is none. */
+ * one. Sets *begin to the gap's offset, and *number to the index of the region after it. Returns 0
+ * if there is no such gap. */
 static int find_gap(const struct qpu_memory *memory, uint32_t bytes, uint32_t spacing, uint32_t *begin,
                     size_t *number)
 {

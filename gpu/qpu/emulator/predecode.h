@@ -11,7 +11,7 @@ void qpu_predecode(uint64_t word, struct qpu_decoded *decoded);
 /** \brief Decodes the instruction at an address; returns NULL outside allocated memory. */
 struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address);
 
-/** \brief Returns the decoded instruction at an address; errors as for qpu_fetch_new. */
+/** \brief Returns the decoded instruction at an address, or NULL like qpu_fetch_new. */
 static inline struct qpu_decoded *qpu_fetch(struct qpu_emu *emu, uint32_t address)
 {
   uint32_t offset = address - emu->memory.base;

@@ -25,14 +25,14 @@ enum {
   REG_PORT_B = 71,
   REG_DISCARD = 72,
   REG_COUNT = 73,
-  REG_SPECIAL = 255 /**< target index of peripherals, see qpu_io_write */
+  REG_SPECIAL = 255 /**< index of a target that is a peripheral, see qpu_io_write */
 };
 
 /** A decoded instruction. The fields that qpu_issue_fast uses come first. */
 struct qpu_decoded {
   qpu_vec constant;          /**< small immediate or load immediate in all lanes */
   qpu_alu_function add, mul; /**< functions of the two ALUs; NULL for nop */
-  /** hazards for the next three instructions, 16 bits each; the next one has the lowest bits */
+  /** hazards for the next three instructions, 16 bits each, from the lowest bits on */
   uint64_t opens;
   uint64_t issued;
   struct qpu_effects effects;
@@ -60,7 +60,7 @@ struct qpu_tmu {
   int first, n;
 };
 
-/** A write to a register, and its lanes. */
+/** A write to a register, and the lanes that it wrote. */
 struct qpu_write {
   unsigned lanes;
   uint8_t reg;
@@ -188,7 +188,7 @@ status_t qpu_io_read(struct qpu_issue *issue, int address, int file);
 status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes);
 /** \brief Moves the oldest answer of a TMU to r4. */
 status_t qpu_tmu_load(struct qpu_issue *issue, int tmu);
-/** \brief Ends transfers that are due by the current cycle, or all those of QPU \a all_of. */
+/** \brief Ends transfers that are due by the current cycle, and all transfers of QPU \a all_of. */
 status_t qpu_dma_advance(struct qpu_emu *emu, int all_of);
 
 #endif

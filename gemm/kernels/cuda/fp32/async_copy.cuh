@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Addresses in shared memory, and asynchronous copies to it: cp.async from sm_80 on (older chips
-// use ordinary loads and stores), and from sm_90 on bulk copies of boxes of a matrix, which
-// complete on a barrier. PTX ISA 8.0.
+// Addresses in shared memory, and asynchronous copies to shared memory: cp.async from sm_80 on
+// (older chips use ordinary loads and stores), and from sm_90 on bulk copies of boxes of a matrix,
+// which complete on a barrier. PTX ISA 8.0.
 #ifndef GEMM_KERNELS_CUDA_FP32_ASYNC_COPY_CUH
 #define GEMM_KERNELS_CUDA_FP32_ASYNC_COPY_CUH
 
@@ -137,7 +137,7 @@ static __device__ __forceinline__ void box_load(uint32_t to, const CUtensorMap &
                : "memory");
 }
 
-// Barrier for all threads of the cluster; earlier writes are visible afterwards.
+// Waits for all threads of the cluster. Their earlier writes are visible afterwards.
 static __device__ __forceinline__ void cluster_sync()
 {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");

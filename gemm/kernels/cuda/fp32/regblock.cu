@@ -13,7 +13,7 @@ static __global__ void __launch_bounds__(SIDE *SIDE) regblock(cuda_job job)
   const int i0 = at.i + threadIdx.x / SIDE, j0 = at.j + threadIdx.x % SIDE;
   float sums[ITEM][ITEM] = {};
   // Pointers to the next elements advance along k, so that no address is computed from indices.
-  // Beyond the edge, the last row or column is read again; these sums are not stored.
+  // Beyond the edge, the last row or column is read again; sums from these reads are not stored.
   const float *a_next[ITEM], *b_next[ITEM];
 #pragma unroll
   for (int x = 0; x < ITEM; x++) {

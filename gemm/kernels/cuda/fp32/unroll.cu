@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tiles have eight steps of k. Each thread loads four neighbouring elements of each matrix, and
-// only an eighth of the barriers is needed.
+// only an eighth as many barriers as in `local` are needed.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
 static __global__ void __launch_bounds__(TILE_THREADS) unroll(cuda_job job)

@@ -41,7 +41,7 @@ static __device__ __forceinline__ corner warptile_corner(int number, int rows, i
 // neighbouring or equal addresses.
 template <class S> struct warptile_item {
   float sums[S::item_m][S::item_n];
-  float a[2][S::item_m], b[2][S::item_n]; // this step's operands and the next one's
+  float a[2][S::item_m], b[2][S::item_n]; // the operands of this step and of the next step
   int i, j;                               // first row and column within the tile
 
   __device__ __forceinline__ void begin()
@@ -69,8 +69,8 @@ template <class S> struct warptile_item {
     return y / 4 * S::lanes_n * 4 + y % 4;
   }
 
-  // Loads the elements of a step. at_a and at_b are the addresses of the thread's first row and
-  // column.
+  // Loads the elements of a step. at_a is the address of the thread's first row in the tile of A,
+  // at_b that of its first column in the tile of B.
   __device__ __forceinline__ void load(int step, uint32_t at_a, uint32_t at_b)
   {
 #pragma unroll
@@ -111,7 +111,7 @@ template <> struct quad_of<double> {
   typedef double_quad type;
 };
 
-// Stores four neighbours of a row of C, of which `valid` exist.
+// Stores four neighbours of a row of C, of which only the first `valid` exist.
 template <class T>
 static __device__ __forceinline__ void warptile_store(T *out, typename quad_of<T>::type sum, int valid,
                                                       bool aligned, double alpha, double beta)

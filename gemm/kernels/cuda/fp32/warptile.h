@@ -32,7 +32,7 @@ struct warptile_loader {
   int n_tiles;
   /** \brief Returns whether the chip, this program's code and the matrices allow this loader. */
   bool (*able)(const cuda_job *job, const cuda_chip *chip);
-  /** \brief Returns the stages for a cut whose other fields are set, or 0 if it does not fit. */
+  /** \brief Returns the stages for a cut whose other fields are set; 0 if the cut cannot run. */
   int (*stages)(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut);
   /** \brief Returns the predicted seconds on an H100, to compare cuts. */
   double (*predict)(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut);
@@ -60,7 +60,7 @@ extern "C" size_t warptile_parts_bytes(const cuda_job *job, int splits);
 /** Seconds per round of blocks: loading the first tile from device memory, and storing C. */
 #define WARPTILE_ROUND_SECONDS 2e-6
 
-/** Bulk copies: for sm_90 and later, and rows that begin at multiples of 16 bytes. */
+/** Bulk copies: for chips from sm_90 on, and matrices whose rows begin at multiples of 16 bytes. */
 extern const warptile_loader warptile_bulk_loader;
 /** Copies by threads: for all chips and matrices. */
 extern const warptile_loader warptile_copy_loader;

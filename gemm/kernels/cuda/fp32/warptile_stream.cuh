@@ -20,7 +20,7 @@ struct stream_segment {
 
 // The order of work for all blocks.
 struct stream_plan {
-  // deep: steps per tile; rounds: of whole tiles; line: number of shared tiles
+  // deep: steps per tile; rounds: number of rounds of whole tiles; line: number of shared tiles
   int deep, blocks, rounds, line;
 
   __device__ __forceinline__ stream_plan(int tiles, int deep_, int blocks_) : deep(deep_), blocks(blocks_)

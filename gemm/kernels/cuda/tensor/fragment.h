@@ -34,8 +34,8 @@ struct fragment_map {
   int16_t at[FRAGMENT_LANES][FRAGMENT_ELEMENTS_MAX];
 };
 
-/** \brief Loads a matrix whose elements are their own indices into a fragment, and records in \a
- * map, which is in device memory, the elements of each lane. */
+/** \brief Loads into a fragment a matrix whose elements are their own indices. Records the elements
+ * of each lane in \a map, which is in device memory. */
 cudaError_t fragment_map_measure(const struct fragment_kind *kind, struct fragment_map *map,
                                  cudaStream_t stream);
 

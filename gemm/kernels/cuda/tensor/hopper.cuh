@@ -101,7 +101,7 @@ template <int pending> static __device__ __forceinline__ void wgmma_wait()
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-// Keeps the compiler from using a product's registers before the wait.
+// Keeps the compiler from using the sums of a product before the wait for it.
 template <int n> static __device__ __forceinline__ void registers_fence(float (&d)[n])
 {
 #pragma unroll

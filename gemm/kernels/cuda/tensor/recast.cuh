@@ -61,8 +61,8 @@ struct recast_tf32 {
   }
 };
 
-// Copies rows that run along k; each thread copies four elements, with zeros beyond k. Grid: x
-// along k, y strides over rows.
+// Copies rows that run along k. Each thread copies four elements, with zeros beyond k. In the grid,
+// x selects elements along k, and y strides over rows.
 static __global__ void recast_along(const float *from, int64_t ld, int rows, int k, recast_tf32 sink)
 {
   const int at = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
@@ -81,8 +81,8 @@ static __global__ void recast_along(const float *from, int64_t ld, int rows, int
   }
 }
 
-// Transposes rows that run across k, in 64×64 tiles in shared memory, with 256 threads. Grid: x
-// selects 64 of the new rows, y strides along k.
+// Transposes rows that run across k, in 64×64 tiles in shared memory, with 256 threads. In the
+// grid, x selects 64 of the new rows, and y strides along k.
 static __global__ void recast_across(const float *from, int64_t ld, int rows, int k, recast_tf32 sink)
 {
   __shared__ float tile[64][65];

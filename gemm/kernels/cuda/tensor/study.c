@@ -70,7 +70,7 @@ static void map_print(const struct fragment_kind *kind, const struct fragment_ma
   }
 }
 
-/* Prints the layouts for storage by rows and by columns, or one if they are equal. */
+/* Prints the layouts for storage by rows and by columns, or only one if both are equal. */
 static status_t use_study(struct gpu_device *device, struct gpu_queue *queue, int shape,
                           enum fragment_use use, FILE *out)
 {

@@ -66,7 +66,7 @@ template <class W> struct tile_march {
   tile_reader<E, S::b_rows, S::b_columns, S::threads, S::trans_b, S::whole> b;
   E *shared;
   const bool aligned;
-  int a_first, b_first; // this warp's offsets in a stage
+  int a_first, b_first; // this warp's offsets in a stage, in elements
 
   __device__ __forceinline__ tile_march(const tile_args<E> &args, E *shared, int m, int n, int k)
       : a(args.a, S::trans_a ? k : m, S::trans_a ? m : k), b(args.b, S::trans_b ? n : k, S::trans_b ? k : n),

@@ -69,7 +69,7 @@ template <class E, int rows, int columns, int threads, bool along, bool whole> s
   const E *at;
   int64_t hop_elements, step_elements;
   int rows_left, columns_left; // numbers of rows and columns from `at` to the matrix's edge
-  int offset;                  // offset of the thread's first element in the tile
+  int offset;                  // offset of the thread's first element in the tile, in elements
 
   __device__ __forceinline__ tile_reader(const tile_source<E> &from, int row0, int column0)
   {

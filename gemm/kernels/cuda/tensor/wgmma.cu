@@ -23,7 +23,7 @@
 #define SPREAD 700
 
 struct operand_plan {
-  int rows, columns; // rows and columns as stored, or of the copy
+  int rows, columns; // numbers of stored rows and columns, of the copy if there is one
   bool across;       // 1: rows run along m or n instead of k
   int64_t ld;
   int copied; // 1: the kernel reads a copy in `work`
@@ -61,7 +61,7 @@ static operand_plan operand_plan_of(const cuda_job *job, gemm_type type, bool is
   return p;
 }
 
-// Rows of the tiles that a pair of blocks computes.
+// Number of rows of the tiles that a pair of blocks computes.
 #define TILE_ROWS 256
 #define PARTS_MAX 256
 

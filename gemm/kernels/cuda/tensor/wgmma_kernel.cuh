@@ -76,7 +76,7 @@ template <class S> struct wgmma_storage {
   }
 };
 
-// One part of k of a tile of C: the tile's first row and column, and its range of steps along k.
+// One part of k of a tile of C: the tile's first row and column, and the part's range of steps.
 struct wgmma_unit {
   int m, n, first, steps, part;
 };
@@ -224,7 +224,8 @@ struct spread_place {
   {
     return 32 * box + 4 * chunk + 2 * half;
   }
-  // Returns the byte offset in boxes of 32 swizzled rows of 128 bytes, stored one after the other.
+  // Returns a byte offset in boxes of 32 swizzled rows of 128 bytes, stored one after the other:
+  // that of the thread's element at position `along`.
   __device__ __forceinline__ uint32_t at(int along) const
   {
     return (32 * box + along) * 128 + (chunk ^ along % 8) * 16 + half * 8;
@@ -321,7 +322,7 @@ static __device__ __forceinline__ void slice_write(uint32_t slice, const float (
   }
 }
 
-// Writes a slice of a transposed tile as two boxes of 32 rows and columns of C each.
+// Writes a slice of a transposed tile as two boxes of 32×32 elements of C.
 static __device__ __forceinline__ void slice_write_turned(uint32_t slice, const float (&d)[16], float alpha)
 {
   const spread_place place;
