@@ -18,7 +18,8 @@ void report_bar(char *text, size_t size, double share, int width);
 const char *report_spread(double share, int known, int width, char text[REPORT_SPREAD_BYTES]);
 
 #define REPORT_NUMBER_BYTES 48
-/** \brief \a value in at least \a width columns; a dash if it is not positive: unknown is not 0. */
+/** \brief Returns \a value in at least \a width columns; a dash if it is not positive: unknown is
+ * not 0. */
 const char *report_number(double value, int width, int decimals, char text[REPORT_NUMBER_BYTES]);
 
 /** \brief Prints the upper bound of the noise of block times. If \a warn, only prints a warning,

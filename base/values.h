@@ -40,7 +40,7 @@ struct value_guess {
  * length. An edit inserts, deletes or changes a letter, or swaps two adjacent ones. */
 void value_guess(struct value_guess *guess, const char *word);
 
-/** \brief ": did you mean WORD?", or \a otherwise if no word is similar. */
+/** \brief Returns ": did you mean WORD?", or \a otherwise if no word is similar. */
 const char *value_guess_text(const struct value_guess *guess, const char *otherwise,
                              char text[VALUE_TEXT_MAX]);
 

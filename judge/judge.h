@@ -34,8 +34,8 @@ void judge_limits_free(struct judge_limits *limits);
 /** The measurement that a run needs so that it can be judged. */
 struct judge_plan {
   int blocks_min; /**< minimum number of timed blocks */
-  /** upper bounds of the relative noise of the blocks, and of a device: measure more blocks while
-   * either is exceeded; infinite if no check needs a bound */
+  /** upper bounds of the relative noise of the blocks (noise_max), and of a device: measure more
+   * blocks while either is exceeded; infinite if no check needs a bound */
   double noise_max, device_noise_max;
   double span_min; /**< minimum seconds from the start of the first block to the end of the last */
 };

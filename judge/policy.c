@@ -30,7 +30,7 @@ static const char sound[] = "every healthy device has this", chosen[] = "chosen 
 static const struct {
   const char *key;
   double limit[BUILT_IN];     /* limit; negative: not checked */
-  const char *from, *of_gpus; /* source of the limit; of_gpus: for h100 and h200, if it differs */
+  const char *from, *of_gpus; /* from: source; of_gpus: source for h100 and h200, if different */
 } built_in[] = {
     {"ceiling_share_min",
      {0.9, 0.9, 0.9},

@@ -33,9 +33,9 @@ struct slowdown {
   int rank;
   enum judge_of of;
   double slowness;    /**< slowness of its median block; 1.05: five percent slower than usual */
-  double begin, end;  /**< seconds since the first timed block began */
+  double begin, end;  /**< start and end, in seconds since the first timed block began */
   int first, last;    /**< first and last timed block, counted from 0 */
-  int beyond, blocks; /**< blocks of the slowdown in the series: above the limit, and in all */
+  int beyond, blocks; /**< number of blocks in the series: above the limit, and all */
 };
 
 /** The end of a block in the series; all ranks' blocks begin and end together. */

@@ -31,7 +31,7 @@ struct judge_rank {
   double noise;                    /**< upper bound of the noise of the rank's compute times */
   double starved;                  /**< share of the time in which the rank waited for a core */
   double sharers;                  /**< number of other ranks on the rank's device */
-  double sweep_bytes, cache_bytes; /**< bytes moved per sweep; bytes of its device's cache */
+  double sweep_bytes, cache_bytes; /**< bytes per sweep; bytes of the device's cache */
   int cpus_shared, is_cpu, takes_cores;
   double value[CHECK_KINDS]; /**< value of each check of ranks; NAN if unknown */
   int n_paths;

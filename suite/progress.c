@@ -25,7 +25,7 @@ SWITCH("HIMENO_QUIET", USER, OWN, CHOICE("0|1"), "1: print no progress, like `--
 
 static struct {
   int prints, in_place, shown, n_phases;
-  double opened, began, last, counted, end; /* end: 0 if unknown */
+  double opened, began, last, counted, end; /* end: expected end; 0 if unknown */
   struct progress_phase phases[PROGRESS_PHASES_MAX];
   char part[TEXT_MAX], phase[TEXT_MAX], reached[TEXT_MAX];
 } p;
