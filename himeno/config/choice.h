@@ -27,7 +27,7 @@ struct himeno_choice {
   int procs[3];
   struct memory_budget memory;             /**< free memory before any allocation */
   uint64_t bytes;                          /**< device memory in use on the rank that needs most */
-  int sharing_rank, sharing, sharing_most; /**< as in struct solver_config */
+  int sharing_rank, sharing, sharing_most; /**< these three as in struct solver_config */
 };
 
 /** Words for the origins. name: in documents; of_kernel, of_transport: in reports. */

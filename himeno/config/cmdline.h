@@ -23,7 +23,7 @@ struct himeno_config {
   int fill_given;
   int data;                                /**< enum himeno_data */
   const struct gpu_backend *backend;       /**< NULL: auto */
-  const char *device, *kernel, *transport; /**< NULL: auto */
+  const char *device, *kernel, *transport; /**< NULL means auto */
   int procs[3];                            /**< procs[0] = 0: auto */
   int binding;                             /**< enum binding_policy */
   int64_t expect, pad, array_pad;
@@ -37,7 +37,7 @@ struct himeno_config {
   const char *kernel_file;
   int no_tune;
   int ladder;
-  const char *accept, *reference; /**< NULL: not given */
+  const char *accept, *reference; /**< NULL if not given */
   double soak;                    /**< seconds */
   int soak_given;
   int64_t soak_every; /**< passes between two checks */

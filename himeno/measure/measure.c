@@ -156,9 +156,9 @@ static int measure_noise_known(const struct himeno_measurement *m)
 }
 
 /* Returns whether this rank needs another block after the requested time, because of the number of
- * blocks, their span, or their noise. Noise may prolong the run by ten times the requested time,
- * but at most by ten seconds; doubling the elapsed time is always allowed. Elapsed time includes
- * that between blocks, because a run must end within the limit of its launcher. */
+ * blocks, their span, or their noise. Noise may prolong the run by ten times the requested time, at
+ * most ten seconds, or by the time elapsed so far if that is longer. Elapsed time includes that
+ * between blocks, because a run must end within the limit of its launcher. */
 static int measure_needs_more(struct himeno_measurement *m, double begin, double block_seconds)
 {
   const struct judge_plan *plan = m->plan;

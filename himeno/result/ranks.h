@@ -69,8 +69,8 @@ enum path_medium path_medium(const struct himeno_path *path, int within_host);
 struct energy {
   /** the part whose energy is counted, e.g. the module; "" without a counter */
   char scope[40];
-  double seconds, joules; /**< length and energy of the window; 0 J if it is too short */
-  double begin, counted;  /**< time and counter at its start; counted < 0 if it was not read */
+  double seconds, joules; /**< length and energy of the window; joules is 0 if it is too short */
+  double begin, counted;  /**< begin: time; counted: counter at that time, negative if not read */
   double idle_watts;      /**< power before the window; negative if not measured */
   double sweeping;        /**< seconds of the window spent in sweeps */
   int64_t sweeps;

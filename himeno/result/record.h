@@ -76,9 +76,9 @@ struct record_telemetry {
   int samples;                       /**< number of samples with any value */
   int throttled;                     /**< number of blocks at whose end the device was throttled */
   int by_reason[THROTTLE_BITS];      /**< blocks per reason, by bit of enum telemetry_throttle */
-  struct telemetry_sample low, high; /**< minimum and maximum of each value */
+  struct telemetry_sample low, high; /**< low: minimum, high: maximum of each value */
   struct telemetry_state before, after;
-  int each, rows; /**< blocks per row, and number of rows, of the series; the same on all ranks */
+  int each, rows; /**< each: blocks per row; rows: number of rows; as in the series of all ranks */
   int n_changes;
   /** NVLink CRC errors per second: the maximum over periods of RECORD_RATE_SECONDS; −1 if they
    * cannot be read */
@@ -101,8 +101,8 @@ struct record {
   struct record_change changes[RECORD_CHANGES_MAX];
   struct telemetry_sample now; /**< after the last block */
   struct series series;
-  double read_at, read_seconds;        /**< last reading of the state: its time and duration */
-  struct record_crc before_last, last; /**< the ends of the last two periods of the error rate */
+  double read_at, read_seconds;        /**< time of the last reading; read_seconds: its duration */
+  struct record_crc before_last, last; /**< ends of the last two periods of the error rate */
   double began;                        /**< when the first block began */
   struct record_block blocks[RECORDS_MAX];
   struct record_when when[RECORDS_MAX];

@@ -117,7 +117,7 @@ struct himeno_ladder {
   int rounds;   /**< number of times that each rung is measured */
   int shown;    /**< number of rungs already printed */
   struct himeno_ceilings ceilings;
-  double ceiling, ceiling_noise; /**< bytes per second, and noise, for all rungs; 0 if unknown */
+  double ceiling, ceiling_noise; /**< ceiling: bytes per second for all rungs; 0 if unknown */
   int partial;                   /**< 1: a signal ended the ladder before all rungs and rounds */
 };
 

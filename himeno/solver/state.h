@@ -41,7 +41,7 @@ struct solver_gosa {
   struct gpu_event *event;
   double *host, *sum; /* per sweep, host: this rank's gosa; sum: that of all ranks */
   MPI_Request request;
-  int first, count; /* elements copied out and not reduced yet */
+  int first, count; /* count elements from `first` on are copied out, but not reduced */
 };
 
 /* Device timestamps of a pass are read this many passes later. Their events are complete by then,
@@ -93,7 +93,7 @@ struct solver_outcome {
 /** A block that was captured as a graph. */
 struct solver_graph {
   struct gpu_graph *graph; /* NULL: none captured */
-  int sweeps, first, last; /* number of sweeps; `current` of the grid before, and after the block */
+  int sweeps, first, last; /* first, last: `current` of the grid before and after the block */
 };
 
 struct solver {
@@ -108,7 +108,7 @@ struct solver {
  * \a overlap: as in solver_config. */
 status_t solver_pass_choose(struct solver_passes *passes, const struct solver_grid *grid, int overlap);
 
-/** \brief Ends the passes of a block if the route is unattended; otherwise does nothing. */
+/** \brief Ends the passes of a block. Only for unattended routes. */
 status_t solver_passes_end(struct solver_passes *passes);
 
 /** \brief Adds the timestamps of all passes to the sums of the phases. The compute queue must be

@@ -12,7 +12,7 @@
  * one point in 16 never changes, and a small error may disappear by rounding. */
 #define NEARLY_ALL 0.8
 #define STRAYS     1.05
-/* An index counts if it has at least this share of the points of the fullest index. */
+/* An index counts if it has at least this share of the points of the index with the most points. */
 #define INDEX_SHARE 0.05
 #define LISTED      4
 #define REPEATS     2

@@ -15,9 +15,9 @@
 #include "himeno/verify/verify.h"
 
 struct uniform {
-  int64_t global[3], extent[3]; /* extents of the whole grid; of the grid that is swept */
-  int64_t first, end;           /* planes of this rank's share */
-  /* planes that this rank holds: its share, and those on which the share depends */
+  int64_t global[3], extent[3]; /* global: of the whole grid; extent: of the grid that is swept */
+  int64_t first, end;           /* [first, end): planes of this rank's share */
+  /* [lo, hi): planes that this rank holds: its share, and those on which the share depends */
   int64_t lo, hi;
   float *p[2];
 };

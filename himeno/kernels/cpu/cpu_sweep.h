@@ -35,7 +35,7 @@ struct cpu_row {
   const float *const *coefficient;     /**< pointers to the arrays */
   const float *below, *middle, *above; /**< p in plane i − 1, i, i + 1 */
   float *out;
-  int64_t pitch, x, n; /**< index of the first point in the arrays, and number of points */
+  int64_t pitch, x, n; /**< x: index of the first point in the arrays; n: number of points */
   /** distance to the first point of the row whose coefficients are used next */
   int64_t next;
   const float *const *fetch; /**< first points of other rows, to prefetch into L2 meanwhile */

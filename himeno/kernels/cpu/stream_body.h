@@ -56,8 +56,8 @@ typedef int FN(ints) __attribute__((vector_size(4 * LANES)));
 
 /** A row that is being swept. Indices are elements of the arrays. */
 struct FN(row) {
-  int64_t first, end; /**< range that the box covers */
-  int64_t line, last; /**< range of the row's cache lines */
+  int64_t first, end; /**< [first, end): range that the box covers */
+  int64_t line, last; /**< [line, last): range of the row's cache lines */
   int64_t next;       /**< distance from the row's first point to that of the row swept next */
   /** distance from the end of the row's lines to the first line of the row swept next */
   int64_t skip;

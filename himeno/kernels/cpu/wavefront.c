@@ -82,10 +82,10 @@ struct march {
   struct cpu_wavefront *w;
   const struct cpu_sweep *sweep;
   struct worker *me;
-  int64_t lo, hi;              /* rows of the tile that are written */
-  int64_t first, end;          /* planes of the block that are written */
+  int64_t lo, hi;              /* [lo, hi): rows of the tile that are written */
+  int64_t first, end;          /* [first, end): planes of the block that are written */
   int64_t start;               /* first plane of the march */
-  int64_t chunk_lo, chunk_end; /* planes of the chunk */
+  int64_t chunk_lo, chunk_end; /* [chunk_lo, chunk_end): planes of the chunk */
   int fresh;                   /* 1: the border store does not contain the previous tile's rows */
 };
 
@@ -245,7 +245,7 @@ static int64_t reach_of(const struct march *s, int level)
   return s->w->sweeps - level;
 }
 
-/* Returns the first index of a level, which is limited by the array. */
+/* Returns the first index of a level, at least 0. */
 static int64_t wavefront_begin(const struct march *s, int level, int64_t lo)
 {
   return most(lo - reach_of(s, level), 0);

@@ -31,7 +31,7 @@ static __device__ __forceinline__ uint3 linked_tile(const cuda_linked &job, unsi
   return {number % job.grid.x, yz % job.grid.y, yz / job.grid.y};
 }
 
-// Waits until the halos of the previous exchange have arrived. Returns the time then in ns.
+// Waits until the halos of the previous exchange have arrived. Returns the time of that, in ns.
 static __device__ __forceinline__ uint64_t linked_await(const cuda_linked &job, unsigned thread)
 {
   uint64_t start = link_nanoseconds();

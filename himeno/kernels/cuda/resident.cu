@@ -68,7 +68,7 @@ static __device__ __forceinline__ void middle_read(quad_rows &r, float (&cross)[
 template <int PLANES, int THREADS, bool LINKED> struct resident_column {
   const resident_args &args;
   const resident_tile &tile;
-  int i, j, quad; // first plane and row in the tile
+  int i, j, quad; // i: first plane, j: row in the tile; quad: index in the row
   bool used;      // whether the quad is in a row of the tile
   int claims;     // one bit per point: 1 if the sweep updates it
   float4 *own;    // the thread's coefficients in shared memory

@@ -30,8 +30,8 @@ struct resident_args {
 // The rows of a block, and their location in shared memory.
 struct resident_tile {
   int block[2];
-  int lo[2], rows[2]; // first own plane and row, local indices of the arrays; number of rows
-  int quads, pitch;   // quads per row; floats from row to row in shared memory
+  int lo[2], rows[2]; // lo: first own plane and row in the arrays; rows: number of each
+  int quads, pitch;   // quads: number per row; pitch: floats from row to row in shared memory
   float *p;
 
   __device__ resident_tile(const resident_args &args, float *shared)
@@ -137,8 +137,8 @@ template <bool LINKED> struct halo_quad {
   float4 *to;
   int di, dj; // direction of the rank that owns the quad
 
-  // Sets up row n of those around the tile: first the planes i − 1 and beyond the last, then the
-  // rows at both sides.
+  // Sets up row n of the rows around the tile: first those of the plane before the tile, then of
+  // the plane after it, then the rows at both sides of each plane.
   __device__ halo_quad(const resident_args &args, const resident_tile &tile, const float *buffer, int n,
                        int quad)
   {

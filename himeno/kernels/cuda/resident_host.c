@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Resident kernels: all sweeps over the owned points in one launch. Parts of them are swept by
- * tiles of a variant. */
+/* Resident kernels do all sweeps over the owned points in one launch. A part of the points is swept
+ * by tiles of a variant. */
 #include <inttypes.h>
 
 #include "base/log.h"

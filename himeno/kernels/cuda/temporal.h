@@ -40,11 +40,11 @@ struct cuda_temporal {
   int sweeps;                /**< sweeps per pass, T */
   int tile[2];               /**< points along j and k that a block writes per plane */
   int major;                 /**< minimum compute capability, major number */
-  int threads, shared_bytes; /**< threads and memory per block; one block fills a multiprocessor */
+  int threads, shared_bytes; /**< threads and bytes per block; one block fills a multiprocessor */
   const void *kernel;
   cudaError_t (*launch)(const struct cuda_temporal_chip *chip, const struct cuda_temporal_job *job,
                         cudaStream_t stream,
-                        bool overlaps /**< 1: begins while the previous launch drains */);
+                        bool overlaps /**< 1: may begin while the previous launch drains */);
 };
 
 /** Two forms per number of sweeps: one for chips with TMA, and one with asynchronous copies for

@@ -31,7 +31,7 @@ static __device__ __forceinline__ stencil stencil_of(const temporal_rows &below,
 template <class S> struct temporal_pair {
   static constexpr int T = S::T;
   const temporal_tile<S> &tile;
-  int row, x; // position in the tile; x counts pairs
+  int row, x; // position in the tile; x counts pairs, not points
   // -1 or 1 if the pair is before or after the tile's own columns, otherwise 0
   int outward;
   // the pair takes part in levels 1 to depth + 1; rows near the tile's edge have fewer levels

@@ -85,8 +85,8 @@ template <class S> struct temporal_rim {
                  k < job.interior_hi[2];
   }
 
-  // Loads level 0 and the rim's coefficients, one array per warp, as soon as their slot is free:
-  // two steps ahead.
+  // Loads level 0 and the rim's coefficients, two steps ahead, when their slot becomes free. Each
+  // warp loads one array of coefficients.
   template <bool FIRST> __device__ void feed(const temporal_maps &maps, int stage) const
   {
     const int g = (threadIdx.x - S::workers) / 32 - 1, j = tile.j + S::rim, before = 4 * (tile.k - S::halo_k),

@@ -120,9 +120,9 @@ template <class S> struct temporal_tile {
       *spent,     // two barriers: the oldest stage is no longer needed
       *near,      // two barriers, if the rim has warps: its coefficients and level 0 have arrived
       *met;       // one barrier: the workers have computed a level
-  int i_lo, i_hi; // planes that this block writes
+  int i_lo, i_hi; // [i_lo, i_hi): planes that this block writes
   int first;      // plane of level 1 in step 0
-  int j, k;       // first row including the halo; first column that this block writes
+  int j, k;       // j: first row, halo included; k: first column that this block writes
 
   __device__ temporal_tile(const temporal_args &a, float *memory) : args(a), shared(memory)
   {

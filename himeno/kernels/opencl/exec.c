@@ -183,7 +183,7 @@ static status_t groups_run(const struct opencl_exec *x, int *run, size_t most[KI
 #define LEAST_PLANES 8
 #define MOST_PLANES  128
 
-/** Divides the march along i for the least time of the array, with one group per compute unit. */
+/** Divides the march along i so that one group per compute unit finishes the array soonest. */
 static status_t plan_march(struct opencl_exec *x)
 {
   const struct box *all = &x->fields.layout.interior;

@@ -72,7 +72,7 @@ struct opencl_exec {
   size_t field_group, reduce_group;
   cl_program program, own; /**< own: the user's sweep, NULL for kernels of the suite */
   cl_kernel entries[ENTRIES];
-  struct gpu_mem partial, chunks; /**< sums: per group; per REDUCE_CHUNK groups */
+  struct gpu_mem partial, chunks; /**< partial: per group; chunks: per REDUCE_CHUNK */
   cl_mem standard_p;              /**< standard p per local plane */
   struct opencl_persistent persistent;
 };
