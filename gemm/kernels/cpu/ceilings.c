@@ -31,8 +31,8 @@ static status_t spin_measure(enum gemm_type type, double *flops)
   return STATUS_OK;
 }
 
-/* Each thread reads the part that it wrote, in memory of its NUMA node. OpenCL devices that are
- * CPUs are measured the same way, because OpenCL memory has no host address here. */
+/* Each thread reads the part that it wrote, in memory of its NUMA node. This also measures OpenCL
+ * devices that are CPUs, because OpenCL memory has no host address here. */
 static status_t read_measure(struct gpu_device *device, double *bytes_per_second)
 {
   void *memory;

@@ -28,7 +28,7 @@ struct wgmma_args {
 enum { SPREAD_TURNS = 4 };
 
 // TF32 products read operands in shared memory only along k, but can take A from registers, which
-// are loaded in any order. In this way they support an A stored along m. If B is stored along n,
+// are loaded in any order. So they support an A stored along m. If B is stored along n,
 // the kernel receives B as its A, A as its B, n as its m and m as its n, and computes C `turned`.
 template <class T, int columns_, bool a_across_, bool b_across_, bool turned_ = false> struct wgmma_shape {
   typedef T type;
