@@ -6,7 +6,7 @@
 #include "base/hash.h"
 
 /* In special data, elements at certain rows and columns can be infinite: one in this many of them
- * is. So most rows stay finite. */
+ * is infinite. So most rows stay finite. */
 #define SPECIAL_ONE_IN 97
 
 const char *const gemm_data_names[] = {"random", "wide", "special"};

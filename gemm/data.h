@@ -27,9 +27,9 @@ struct gemm_place {
   int64_t row, column, columns;
 };
 
-/** \brief Fills a stored matrix. The padding between rows is NaN, and that of C is poison. If beta
- * is 0, all of C is poison. If \a place is not NULL, \a host is a part of a larger matrix and gets
- * the elements at that place; otherwise it is the whole matrix. */
+/** \brief Fills a stored matrix. The padding between rows is NaN; the padding of C is poison. If
+ * beta is 0, all of C is poison. If \a place is not NULL, \a host is a part of a larger matrix and
+ * gets the elements at that place; otherwise it is the whole matrix. */
 void gemm_data_fill(const struct gemm_problem *problem, enum gemm_matrix matrix, enum gemm_data data,
                     uint64_t seed, const struct gemm_place *place, void *host);
 

@@ -28,9 +28,9 @@ status_t binding_topology_load(const char *xml, hwloc_topology_t *topology)
 }
 
 /** Returns the NUMA node of a topology object, or NULL if it could be one of several. Nodes with
- * cores are preferred to nodes without (a GPU's memory, or nodes whose cores are not allowed). On a
- * host with several nodes, a device directly below the root has no known node, even if only one
- * node is allowed. */
+ * cores are preferred to nodes without cores (a GPU's memory, or nodes whose cores are not
+ * allowed). On a host with several nodes, a device directly below the root has no known node, even
+ * if only one node is allowed. */
 static hwloc_obj_t node_of_place(hwloc_topology_t topology, hwloc_obj_t place)
 {
   hwloc_obj_t found = NULL, node = NULL;
@@ -94,8 +94,9 @@ struct host {
   int *taken;         /**< per rank: index of its device, −1 before it has one */
 };
 
-/* Returns 1 if \a info describes the known device. Devices without UUID and PCI address are equal
- * if name and list position are, because a false warning of a shared device is better than none. */
+/* Returns 1 if \a info describes the known device. Devices without UUID and PCI address are taken
+ * for equal if names and list positions are: a false warning of a shared device is better than
+ * none. */
 static int is_device(const struct host_device *known, const struct gpu_device_info *info, int index)
 {
   int anonymous = !known->info->uuid[0] && !info->uuid[0] && !known->info->pci[0] && !info->pci[0];

@@ -33,7 +33,7 @@ size_t host_page_bytes(void)
   return bytes > 0 ? (size_t)bytes : 4096;
 }
 
-/* sched_getaffinity fails if the kernel's set of CPUs is larger than ours, so try larger ones. */
+/* sched_getaffinity fails if the kernel's set of CPUs is larger than `set`, so try larger sets. */
 int host_allowed_cpus(void)
 {
   for (int size = 1024; size <= 1 << 20; size *= 2) {

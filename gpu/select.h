@@ -20,7 +20,7 @@ struct gpu_bus {
   const char *hiding; /**< variable that hides all GPUs of a vendor; NULL: none */
 };
 
-/** \brief Reads the bus below host_sysfs. Only if it lists no device at all, as in a container
+/** \brief Reads the bus below host_sysfs. Only if the bus lists no device at all, as in a container
  * without sysfs, a device node in /dev counts as a GPU. */
 void gpu_bus_read(struct gpu_bus *bus);
 

@@ -103,8 +103,8 @@ int64_t telemetry_fact(const struct telemetry_state *state, enum telemetry_fact 
 
 struct telemetry;
 
-/** \brief Opens the telemetry of the device at a PCI address ("" if it has none). Returns NULL only
- * if memory ran out; if no source answers, all samples are unknown. For tests, HIMENO_NVML names
+/** \brief Opens the telemetry of the device at a PCI address ("" if none). Returns NULL only if
+ * memory ran out; if no source answers, all samples are unknown. For tests, HIMENO_NVML names
  * another library than libnvidia-ml.so.1, and HIMENO_SYSFS another root than /sys. */
 struct telemetry *telemetry_open(const char *pci);
 void telemetry_close(struct telemetry *telemetry);

@@ -31,7 +31,7 @@ struct gemm_config {
   int distributed;
   int procs[2];                      /**< P and Q; 0: auto */
   const char *transport;             /**< NULL: auto */
-  int weak;                          /**< 1: m and n are those of one rank's block of C */
+  int weak;                          /**< 1: m and n are the extents of one rank's block of C */
   int64_t panel;                     /**< 0: the default */
   int type;                          /**< enum gemm_type */
   int data;                          /**< enum gemm_data */

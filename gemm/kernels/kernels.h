@@ -68,7 +68,7 @@ struct gemm_exec {
 struct gemm_ops {
   /** \brief Returns 1 if the kernel can do this problem on this device. If not, \a why completes
    * the sentence "kernel X …", as in "needs sm_90, this is sm_80". The pointer is NULL if the
-   * kernel always can. Must be fast and log nothing. */
+   * kernel can do every problem. Must be fast and log nothing. */
   int (*fits)(const struct gemm_kernel *kernel, const struct gpu_device *device,
               const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
   /** \brief Prepares exec->state for exec->problem and exec->blocks. The pointer is NULL if there

@@ -13,7 +13,7 @@
 #include "suite/program.h"
 #include "suite/progress.h"
 
-/* The default sizes of a ladder. A CPU has fewer, because it takes minutes for the larger ones. */
+/* The default sizes of a ladder. A CPU has fewer sizes, because larger ones would take minutes. */
 static const struct gemm_sizes sizes_gpu = {.size = {{1024, 1024, 1024},
                                                      {2048, 2048, 2048},
                                                      {3072, 3072, 3072},

@@ -87,7 +87,7 @@ struct gemm_rank {
   char warning[256];       /**< a library's fault on this rank, if it does not decide the verdict */
   int unflipped;           /**< 1: a fault that should have been planted on this rank was not */
   double power_share;      /**< with --accept: median power divided by its limit; NAN if unknown */
-  double starved;          /**< share of the timed part lost waiting for a core; −1: unknown */
+  double starved;          /**< share of time that a thread waited for a core; −1: unknown */
   /* The following fields need --distributed. */
   double phases[GEMM_PHASES]; /**< mean seconds per timed product */
   int n_paths;
@@ -156,7 +156,7 @@ int gemm_run_modelled(const struct gemm_rig *rig);
 const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *series);
 
 /** \brief Returns the evidence (suite/worth.h) of all products that were compared. If beta is 0,
- * only the last product of each block is. Call it on rank 0, with --accept. */
+ * only the last product of each block is compared. Call it on rank 0, with --accept. */
 struct worth gemm_worth(const struct gemm_rig *rig, const struct gemm_result *result);
 
 /** \brief Returns a name in gemm_arithmetic_names if the type is GEMM_F64, the data are random and

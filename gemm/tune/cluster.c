@@ -12,7 +12,7 @@
 #include "gemm/tune/tune.h"
 #include "suite/progress.h"
 
-/* Maximum number of panels: more would gain nothing, and each has its own events. */
+/* Maximum number of panels. More would gain nothing, and each panel has its own events. */
 #define PANELS_MAX 65536
 /* Products per trial of a transport; only the last is timed. */
 #define TRIAL_PRODUCTS 2
@@ -40,8 +40,8 @@ static status_t local_init(struct gemm_cluster *c)
   return gemm_problem_complete(&c->local);
 }
 
-/* Checks that memory suffices. On a CPU the host's matrices and fetched results are in the same
- * memory. */
+/* Checks that memory suffices. On a CPU, the host's matrices and the fetched results are in the
+ * device's memory too. */
 static status_t cluster_size_check(const struct gemm_rig *rig, const struct gemm_work *work)
 {
   const struct gemm_cluster *c = work->cluster;

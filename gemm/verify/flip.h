@@ -32,7 +32,7 @@ struct gemm_flip {
 
 #define GEMM_FLIPS_MAX 64
 
-/** \brief Reads HIMENO_GEMM_FLIP. *flips is NULL if it is not set. Logs an error and returns
+/** \brief Reads HIMENO_GEMM_FLIP. Sets *flips to NULL if that is not set. Logs an error and returns
  * STATUS_USAGE if its text is not valid. */
 status_t gemm_flip_read(struct gemm_flip **flips);
 

@@ -97,14 +97,14 @@ struct gemm_view gemm_view_make(const struct gemm_problem *problem, enum gemm_ma
 
 /** \brief For each of the \a n_rows indices in \a rows, sets sums[r·n + j] = Σ a(rows[r], l)·b(l,
  * j) and magnitudes[r·n + j] = Σ |a||b|, over k terms. If \a low is NULL, sums are float64, in
- * which products of floats are exact. Otherwise low[r·n + j] is the exact sum less the rounded one;
+ * which products of floats are exact. Otherwise low[r·n + j] is the exact sum less the rounded sum;
  * it is meaningless if the sum is not finite. */
 void gemm_reference_rows(const struct gemm_view *a, const struct gemm_view *b, int64_t k, int64_t n,
                          const int64_t *rows, int64_t n_rows, double *sums, double *low, double *magnitudes);
 
 /** \brief Sets y = view·x, for m rows of n elements. If \a x is NULL, y is the sum of squares of
- * each row. x_low and y_low are the low parts of double-double numbers. If x_low is NULL, x has
- * none; if y_low is NULL, y is rounded to float64. */
+ * each row. x_low and y_low are the low parts of double-double numbers. If x_low is NULL, x is
+ * float64; if y_low is NULL, y is rounded to float64. */
 void gemm_reference_vector(const struct gemm_view *view, int64_t m, int64_t n, const double *x,
                            const double *x_low, double *y, double *y_low);
 

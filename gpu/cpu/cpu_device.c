@@ -152,7 +152,7 @@ void cpu_close(struct gpu_device *device)
   free(device);
 }
 
-/* Sets the smaller of two figures. The system's still counts allocated but untouched pages as free.
+/* Sets the smaller of two figures. The system's count still includes allocated but untouched pages.
  * The memory available at open less held_bytes ignores what other processes have taken since. */
 static status_t cpu_memory_free(struct gpu_device *base, uint64_t *bytes)
 {

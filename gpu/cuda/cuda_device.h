@@ -49,8 +49,8 @@ status_t cuda_use(struct gpu_device *device);
 int cuda_ordinal_of(const char *uuid);
 
 /** \brief Sets *code to the compute capability of the code that the driver uses for a kernel, e.g.
- * 90 for 9.0. It is lower than the current device's if the driver compiled PTX of an older version,
- * which lacks newer instructions. */
+ * 90 for 9.0. It is lower than that of the current device if the driver compiled PTX of an older
+ * version, which lacks newer instructions. */
 static inline cudaError_t cuda_code_of(const void *kernel, int *code)
 {
   struct cudaFuncAttributes attributes;

@@ -63,7 +63,7 @@ status_t opencl_query(const struct opencl_device *device, cl_device_info what, s
 
 int opencl_has_extension(cl_device_id id, const char *name);
 
-/** \brief Returns 1 if the driver is NVIDIA's, which differs from other drivers in some details. */
+/** \brief Returns 1 if the driver is NVIDIA's driver, which differs from others in some details. */
 int opencl_is_nvidia(const struct opencl_device *device);
 
 /** \brief Returns an NVIDIA device's compute capability, e.g. 90 for sm_90; 0 for other devices. */

@@ -93,7 +93,7 @@ static void describe_uuid(cl_device_id id, struct gpu_device_info *info)
     at += sprintf(at, "%s%02x", nvidia && dash_before[i] ? "-" : "", uuid[i]);
 }
 
-/** Reads the PCI address by an extension that the driver supports. Returns 0 if it has none. */
+/** Reads the PCI address by an extension that the driver supports. Returns 0 if there is none. */
 static int read_pci(cl_device_id id, struct khr_pci *pci)
 {
   struct amd_topology amd;

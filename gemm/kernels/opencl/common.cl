@@ -8,7 +8,7 @@
 #define MULTIPLY_ADD(a, b, c) mad(a, b, c)
 #endif
 
-// Arrays passed to a function stay in registers only if it is inlined.
+// Arrays passed to a function stay in registers only if the function is inlined.
 #define INLINE static inline __attribute__((always_inline))
 
 #define GEMM_ARGS                                                                                            \

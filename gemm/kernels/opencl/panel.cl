@@ -9,8 +9,8 @@
 #define LOAD          CONCAT(vload, LANES)
 #define STORE         CONCAT(vstore, LANES)
 
-// Packs panels of `width` lines (rows of A or columns of B): step l of each line, then step l + 1
-// of each. Lines beyond the last are zero, and their products are not stored.
+// Packs panels of `width` lines (rows of A or columns of B): the elements of all lines at step l,
+// then those at step l + 1. Lines beyond the last are zero, and their products are not stored.
 INLINE void panels_pack(__global const float *from, long across, long along, int lines, int depth, int width,
                         __local float *to)
 {

@@ -213,8 +213,8 @@ INLINE void step_multiply(const float fa[ITEM_M], const float fb[ITEM_N], float 
     for (int q = 0; q < ITEM_N; q++) sums[r][q] = MULTIPLY_ADD(fa[r], fb[q], sums[r][q]);
 }
 
-// Alternates direction along the rows, so that consecutive multiply-adds share an operand. A
-// register file that reads two operands per cycle need not read the shared one again.
+// Multiplies successive rows in alternating directions, so that consecutive multiply-adds share an
+// operand. A register file that reads two operands per cycle need not read the shared one again.
 INLINE void step_multiply_turning(const float fa[ITEM_M], const float fb[ITEM_N], float sums[ITEM_M][ITEM_N])
 {
 #pragma unroll

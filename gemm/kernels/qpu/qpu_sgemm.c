@@ -419,7 +419,7 @@ static double sgemm_rounds(const struct sgemm_layout *l, size_t programs)
 }
 
 /* Reduces the product to its beginning, with unchanged strides. Returns the ratio of the whole
- * product's time to that of the beginning. */
+ * product's time to the time of the beginning. */
 static double sgemm_shorten(struct sgemm_layout *l, size_t programs)
 {
   const struct sgemm_layout whole = *l;

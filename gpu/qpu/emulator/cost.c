@@ -73,7 +73,7 @@ struct qpu_cost *qpu_cost_create(const struct qpu_cost_model *model)
   return cost;
 }
 
-/* Finds the cache line, or replaces the least recently used one. Sets *miss to 1 if it was
+/* Finds the cache line, or replaces the least recently used one. Sets *miss to 1 if a line was
  * replaced. */
 static struct cost_line *touch(struct cache *cache, uint32_t number, int *miss)
 {

@@ -24,7 +24,7 @@
 struct qpu_cost_model {
   double clock_hz;
   int tmu_vector;  /**< time for which sixteen words occupy a TMU */
-  int tmu_latency; /**< latency of a TMU, in addition to that of the caches */
+  int tmu_latency; /**< latency of a TMU, in addition to the latency of the caches */
   int l2_line;     /**< time for which a line of 64 bytes occupies the L2 cache */
   int l2_latency;
   int memory_line; /**< time for which a line occupies the memory */
@@ -91,8 +91,8 @@ status_t qpu_emu_estimate(struct qpu_emu *emu, const struct qpu_cost_model *mode
 /** \brief Returns the estimated seconds of the last run on the real chip; 0 without a model. */
 double qpu_emu_seconds(const struct qpu_emu *emu);
 
-/** \brief Sets the number of QPUs for the next runs, at most that of the configuration, and the
- * threads per QPU: 1 or 2. */
+/** \brief Sets the number of QPUs for the next runs, at most the configured number, and the threads
+ * per QPU: 1 or 2. */
 void qpu_emu_use(struct qpu_emu *emu, int n_qpus, int threads_per_qpu);
 
 /** \brief Runs all jobs to their end. Returns STATUS_FAULT for undefined behaviour, and STATUS_HANG

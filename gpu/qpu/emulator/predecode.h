@@ -8,7 +8,8 @@
 
 void qpu_predecode(uint64_t word, struct qpu_decoded *decoded);
 
-/** \brief Decodes the instruction at an address; returns NULL outside allocated memory. */
+/** \brief Decodes the instruction at an address. Returns NULL if the address is not allocated, is
+ * no multiple of 8, or if memory ran out. */
 struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address);
 
 /** \brief Returns the decoded instruction at an address, or NULL like qpu_fetch_new. */

@@ -107,11 +107,11 @@ extern const char *const qpu_mul_ops[8];
 
 /** Names of signals; NULL if a code is no separate signal, or no kernel needs it */
 extern const char *const qpu_signal_names[16];
-/** Names of conditions of writes, such as "z" for .ifz; the first two are "never" and "" (always),
- * and those on the carry flag are NULL */
+/** Names of conditions of writes, such as "z" for .ifz. The first two are "never" and "" (always).
+ * Names of conditions on the carry flag are NULL. */
 extern const char *const qpu_cond_names[8];
-/** Names of conditions of branches, such as "allz"; "" is always, and reserved ones and those on
- * the carry flag are NULL */
+/** Names of conditions of branches, such as "allz". The name of "always" is "". Names of reserved
+ * conditions and of conditions on the carry flag are NULL. */
 extern const char *const qpu_branch_names[16];
 
 enum { QPU_FILE_A = 1, QPU_FILE_B = 2, QPU_FILE_AB = 3 };

@@ -70,7 +70,7 @@ template <class S> struct warptile_item {
   }
 
   // Loads the elements of a step. at_a is the address of the thread's first row in the tile of A,
-  // at_b that of its first column in the tile of B.
+  // at_b the address of its first column in the tile of B.
   __device__ __forceinline__ void load(int step, uint32_t at_a, uint32_t at_b)
   {
 #pragma unroll
@@ -85,8 +85,9 @@ template <class S> struct warptile_item {
     }
   }
 
-  // Alternates direction along the rows, so that consecutive multiply-adds share an operand. The
-  // register file, which reads two operands per cycle, need not read the shared one again.
+  // Multiplies successive rows in alternating directions, so that consecutive multiply-adds share
+  // an operand. The register file reads two operands per cycle; it need not read the shared one
+  // again.
   __device__ __forceinline__ void multiply(int step)
   {
 #pragma unroll

@@ -21,7 +21,7 @@ static __device__ __forceinline__ void barrier_init(uint32_t barrier, int count)
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
 
-// Arrives at the barrier with the same address in another block of the cluster.
+// Arrives at the barrier that has the same address in block `rank` of the cluster.
 static __device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, uint32_t rank)
 {
   asm volatile("{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
@@ -49,7 +49,7 @@ static __device__ __forceinline__ void box_load_all(uint32_t to, const CUtensorM
 }
 
 // Stores the elements of a box that are inside the array. The L2 cache evicts lines of C first,
-// because C is not read again, while A and B are.
+// because C is not read again, while A and B are read again.
 static __device__ __forceinline__ void box_store(const CUtensorMap &map, int x, int y, uint32_t from)
 {
   asm volatile("{\n.reg .b64 policy;\ncreatepolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"

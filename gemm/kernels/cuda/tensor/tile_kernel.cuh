@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The loop that the wmma, mma and dmma rungs share. A block of warps computes a tile of C from
-// stages in shared memory, which are filled in advance. Each warp multiplies its own part; its
-// operands are loaded into registers one step before they are needed.
+// stages in shared memory, which are filled in advance. Each warp multiplies its own part. The
+// operands of a step are loaded into registers during the step before.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
 

@@ -63,7 +63,7 @@ static __device__ __forceinline__ void copy_elements(double *to, const double *f
 template <class E, int rows, int columns, int threads, bool along, bool whole> struct tile_reader {
   static constexpr int each = 16 / sizeof(E), vectors = columns / each, hop = threads / vectors,
                        copies = (rows + hop - 1) / hop, pitch = columns + tile_pad<E>;
-  // If unrolled, copies of single doubles are as fast as those of 16 bytes.
+  // If unrolled, copies of single doubles are as fast as copies of 16 bytes.
   static constexpr int unrolled = sizeof(E) == sizeof(double) ? copies : 1;
   static_assert(threads % vectors == 0, "a thread stays in its columns");
   const E *at;
@@ -82,8 +82,8 @@ template <class E, int rows, int columns, int threads, bool along, bool whole> s
     offset = row * pitch + column;
   }
 
-  // Loads the share. `aligned`, the same for all threads: every stored row begins at a multiple of
-  // 16 bytes. Elements at the end of a row that do not fill 16 bytes are copied one by one.
+  // Loads the share. `aligned`, equal for all threads: every stored row begins at a multiple of 16
+  // bytes. Elements at the end of a row that do not fill 16 bytes are copied one by one.
   __device__ __forceinline__ void load(E *tile, bool aligned)
   {
     const int wide = min(max(columns_left, 0), each);

@@ -23,7 +23,7 @@
 #define SPREAD 700
 
 struct operand_plan {
-  int rows, columns; // numbers of stored rows and columns, of the copy if there is one
+  int rows, columns; // numbers of stored rows and columns (those of the copy if `copied`)
   bool across;       // 1: rows run along m or n instead of k
   int64_t ld;
   int copied; // 1: the kernel reads a copy in `work`
@@ -35,7 +35,8 @@ static bool bulk_readable(const void *data, int64_t ld, int64_t size)
   return ld * size % 16 == 0 && (uintptr_t)data % 16 == 0;
 }
 
-// TF32: if neither operand is stored along k but TMA could read both, the smaller one is copied.
+// For TF32, if TMA could read both operands but neither is stored along k, the smaller one is
+// copied. Returns whether that is this operand.
 static bool copied_for_other(const cuda_job *job, bool is_b)
 {
   return job->trans_a && !job->trans_b && bulk_readable(job->a, job->lda, 4) &&
