@@ -36,8 +36,8 @@ struct halo_cutting {
 status_t halo_chunks_create(struct halo_chunks *chunks, const struct halo_plan *plan, int receive,
                             const struct halo_cutting cutting[HALO_MESSAGES_MAX]);
 
-/** \brief Returns the rows of a field, in bytes, that contain \a count floats of \a box, from float
- * \a begin of its packed data on. */
+/** \brief Returns the rows of a field, in bytes, that contain floats \a begin to \a begin + \a
+ * count − 1 of \a box in its packed order. */
 struct gpu_rows halo_rows(const struct layout *layout, const struct box *box, int64_t begin, int64_t count);
 
 void halo_chunks_free(struct halo_chunks *chunks);

@@ -50,8 +50,8 @@ struct decomp_rules {
 status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struct decomp_rules *rules,
                        int procs[3]);
 
-/** \brief Checks a user's decomposition. Returns STATUS_USAGE unless its product is \a ranks, each
- * rank has enough points, and it satisfies \a rules. */
+/** \brief Checks the decomposition \a procs of a user. Returns STATUS_USAGE unless the product of
+ * \a procs is \a ranks, each rank has enough points, and \a rules are satisfied. */
 status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
                       const struct decomp_rules *rules);
 

@@ -18,8 +18,7 @@ struct grid_size {
  * the text is invalid, logs an error and returns STATUS_USAGE. */
 status_t grid_size_parse(const char *option, const char *text, void *size);
 
-/** \brief Returns the number of named sizes. grid_size_named returns size \a n, from 0, the
- * smallest. */
+/** \brief Returns the number of named sizes. grid_size_named(0) returns the smallest of them. */
 int grid_size_count(void);
 const struct grid_size *grid_size_named(int n);
 

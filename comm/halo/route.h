@@ -62,7 +62,8 @@ status_t halo_route_wait(struct halo_route *route, struct gpu_queue *queue);
  * that the host need not act before halo_route_wait. */
 int halo_route_unattended(const struct halo_route *route);
 
-/** \brief Ends a block, as `lap` of struct halo_transport does. Only for unattended routes. */
+/** \brief Ends a block of exchanges, like `lap` in struct halo_transport. Only for unattended
+ * routes. */
 status_t halo_route_lap(struct halo_route *route);
 
 /** \brief Returns 1 if kernels can send and wait themselves: the transport has a link, and it

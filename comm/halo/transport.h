@@ -7,7 +7,7 @@
  * transport cannot carry, and enforces deadlines.
  *
  * A sweep computes the points that neighbours need, calls `start`, computes the rest, and calls
- * `finish`. Between them the transport moves data without blocking the host for long. */
+ * `finish`. Between the two calls, the transport moves data without blocking the host for long. */
 #ifndef COMM_HALO_TRANSPORT_H
 #define COMM_HALO_TRANSPORT_H
 
@@ -29,7 +29,7 @@ enum halo_phase { HALO_PACK, HALO_D2H, HALO_WAIT, HALO_TRANSFER, HALO_H2D, HALO_
 /** Stages of an exchange that packs and unpacks. They do not overlap: each moment counts for the
  * earliest stage that some halo of the rank has not finished. */
 enum halo_stage { STAGE_PACK, STAGE_D2H, STAGE_HANDOVER, STAGE_H2D, STAGE_UNPACK, HALO_STAGES };
-/** Names of how `staged` hands halos over: "shared memory" within a host, "MPI" between hosts. */
+/** Names of the handovers of `staged`: "shared memory" within a host, "MPI" between hosts. */
 extern const char *const halo_handovers[2];
 
 #define HALO_STAGE_NAMES "pack", "d2h", "handover", "h2d", "unpack"

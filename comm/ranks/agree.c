@@ -53,8 +53,8 @@ static void print_once(const struct verdict *all, int n, int r)
 }
 
 /* Sends and receives one message of an agreement. If this rank failed, other ranks may wait for it
- * in another call and never come here. This rank then notifies them, and ends the job when one
- * confirms it. */
+ * in another call and never come here. This rank then notifies them, and ends the job when one of
+ * them confirms that it waits elsewhere. */
 static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from, const int *mine, int *theirs)
 {
   MPI_Request requests[2];
@@ -105,8 +105,8 @@ static status_t texts_print(MPI_Comm comm, status_t status)
 
 /* Dissemination algorithm: in the round with distance d, each rank receives the worst status that
  * the rank with a number lower by d (modulo n) knows. Source: Hensgen, Finkel and Manber, "Two
- * algorithms for barrier synchronization", 1988. Messages rather than MPI collectives are used,
- * because they never match a collective of a rank that is elsewhere. */
+ * algorithms for barrier synchronization", 1988. Ranks send messages instead of calling an MPI
+ * collective, because messages cannot match a collective in which another rank is. */
 status_t agree_status(MPI_Comm comm, status_t status)
 {
   int rank, n, worst = (int)status;

@@ -355,7 +355,8 @@ static void add_wait(struct text *text, const struct alarm_snapshot *snapshot,
     }
 }
 
-/* If \a report comes from a computing rank, adds the first silent rank, for which the job waits. */
+/* If \a report comes from a computing rank, adds the first silent rank to \a text, because the job
+ * waits for it. */
 static void add_answer(struct text *text, const struct alarm_snapshot *snapshot,
                        const struct alarm_report *report)
 {

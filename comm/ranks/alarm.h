@@ -4,8 +4,9 @@
  * deadline. watch.h, guard.h and heartbeat.h are built on it.
  *
  * The ranks of one host share a table with one slot per rank. Each rank writes its state to its
- * slot, and a separate thread of it regularly writes a heartbeat. The other ranks of the host read
- * both. Ranks of other hosts are asked by messages. Times are nanoseconds of the host's clock. */
+ * slot, and a separate thread of the rank regularly writes a heartbeat. The other ranks of the host
+ * read both. Ranks of other hosts are asked by messages. Times are nanoseconds of the host's
+ * clock. */
 #ifndef COMM_RANKS_ALARM_H
 #define COMM_RANKS_ALARM_H
 
@@ -28,7 +29,7 @@ enum alarm_kind {
 /** A rank's report to the others. */
 struct alarm_report {
   enum alarm_kind kind;
-  int failure; /**< identifies a failure of the failed rank; unused for ALARM_LATE */
+  int failure; /**< number of the failure on the failed rank; unused for ALARM_LATE */
   int rank;
   int device;    /**< 1: the rank has only waited for its own device for half a deadline */
   int computing; /**< 1: the rank waits only for its own device, or for nothing */

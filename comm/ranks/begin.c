@@ -13,7 +13,7 @@
 #include "comm/ranks/heartbeat.h"
 #include "comm/ranks/watch.h"
 
-/* maximum seconds that MPI_Init takes after a user asked the run to end */
+/* maximum seconds that MPI_Init may take after a user asked the run to end */
 #define START_SECONDS 10
 
 /* Fails if a launcher of another MPI library started the ranks, each as a job of its own. */
@@ -60,7 +60,8 @@ status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_st
     if (error == MPI_SUCCESS) MPI_Finalize();
     return status;
   }
-  /* only after MPI_Init: a daemon that it starts may hang if failed writes raise no signal */
+  /* Call this only after MPI_Init, because a daemon that MPI_Init starts may hang if failed writes
+   * raise no signal. */
   start_signals();
   return STATUS_OK;
 }

@@ -77,8 +77,8 @@ enum cards_near cards_near(const char *pci, const char *other);
 extern const char *const cards_near_names[CARDS_UNKNOWN + 1];
 
 /** \brief Collective: computes the increase of all cards' counters between two readings. \a sent is
- * the number of bytes that this rank sent to other hosts, and \a host is the lowest rank of its
- * host. Fills \a table on rank 0. */
+ * the number of bytes that this rank sent to other hosts, and \a host is the lowest rank of this
+ * rank's host. Fills \a table on rank 0. */
 status_t cards_compare(MPI_Comm comm, const struct cards *before, const struct cards *after, int host,
                        uint64_t sent, struct cards_table *table);
 void cards_free(struct cards_table *table);

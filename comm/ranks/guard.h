@@ -13,7 +13,8 @@
 #include "base/status.h"
 
 /** \brief Makes a blocking MPI call with a deadline on all ranks of \a comm: guard_mpi(comm,
- * MPI_Comm_dup(comm, …), "MPI_Comm_dup"). Only one thread may call it at a time. */
+ * MPI_Comm_dup(comm, …), "MPI_Comm_dup"). Returns STATUS_HANG if a rank does not join in time,
+ * STATUS_FAULT if the call fails. Only one thread may use it at a time. */
 #define guard_mpi(comm, call, what)                                                                          \
   (guard_begin(comm, what) == STATUS_OK ? guard_end((call), (what)) : STATUS_HANG)
 

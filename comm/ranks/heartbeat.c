@@ -19,15 +19,16 @@
 
 #define BEAT_SECONDS   0.2
 #define SILENT_SECONDS 1.0 /* minimum silence that counts; beats may be late on a busy machine */
-/* Delays in seconds from an alarm to this thread's report. The first host reports first, and the
- * others if the job still runs then, because hosts cannot ask each other. A rank whose main thread
- * responds asks the other hosts, and reports before REPORT_DELAY_RESPONSIVE. */
+/* Delays in seconds from an alarm to this thread's report. The first host reports first. The others
+ * report if the job still runs then, because the heartbeat threads of hosts cannot ask each other.
+ * A rank whose main thread responds asks the other hosts, and reports before
+ * REPORT_DELAY_RESPONSIVE. */
 #define REPORT_DELAY_FIRST      0.7
 #define REPORT_DELAY_RESPONSIVE 1.4
 #define REPORT_DELAY_SECOND     1.5
 /* delay of host h > 0: REPORT_DELAY_SECOND + REPORT_DELAY_LATER × log2(h) */
 #define REPORT_DELAY_LATER 3.0
-/* seconds from an alarm until this thread ends a process that reports itself */
+/* seconds from an alarm until this thread ends a process whose main thread reports */
 #define END_SECONDS 3.5
 
 static struct {

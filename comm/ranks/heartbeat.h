@@ -17,7 +17,7 @@
  * as with ranks of other hosts. */
 status_t heartbeat_open(void);
 
-/** \brief Ends the thread, after MPI_Finalize and when all ranks of this host have called this. */
+/** \brief Call after MPI_Finalize. Ends the thread when all ranks of this host have called this. */
 void heartbeat_close(void);
 
 #endif

@@ -244,7 +244,7 @@ static status_t host_assign(struct placement *p, const struct placement_request 
   status_t status;
   struct host_table table = {NULL, NULL, NULL, 0};
   struct launcher launcher;
-  /* without a launcher, a single rank keeps the cores that the user chose, even just one */
+  /* without a launcher, a single rank keeps the cores that the user chose, even a single core */
   const int chosen = request->binding == BINDING_AUTO && p->ranks == 1 && !launcher_find(&launcher);
   const enum binding_policy policy = chosen ? BINDING_KEEP : request->binding;
   RETURN_IF_FAILED(placement_table_make(host, topology, choice, &table));

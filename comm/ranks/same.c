@@ -17,8 +17,7 @@
 #define HOST_MAX 256
 #define TEXT_MAX 800
 
-/** Zero-terminated names and values in turn: first program and build, then options and
- * variables. */
+/** Zero-terminated names and values: first program and build, then options and variables. */
 struct settings {
   char *at;
   size_t bytes;
@@ -111,8 +110,9 @@ struct comparison {
   char text[TEXT_MAX];
 };
 
-/* Adds two different values of \a name to the message: the first with both values, further options
- * by name. For program and build only the first is reported, because it causes the others. */
+/* Adds \a name to the message if its values differ: the first difference with both values, further
+ * ones only by name. For program and build, only the first difference is reported, because it
+ * causes the others. */
 static void same_compare(struct comparison *c, const char *name, const char *mine, const char *other)
 {
   const size_t used = strlen(c->text);

@@ -64,8 +64,7 @@ status_t aware_agree(MPI_Comm comm)
   return watch_allreduce(comm, &mine, &ucx, 1, MPI_INT, MPI_MIN, "whether MPI takes device memory");
 }
 
-/* The component through which MPI accepts device memory; NULL if it does not, or for host
- * memory. */
+/* The component through which MPI accepts device memory; otherwise NULL, as for host memory. */
 static const char *mover;
 
 const char *aware_mover(void)

@@ -188,8 +188,8 @@ static void rows_choose(struct buffered_fixed *fixed)
   }
 }
 
-/* Divides the messages into chunks. Messages in shared memory are copied separately from those
- * received by MPI, because they are in another buffer. */
+/* Divides the messages into chunks. Messages in shared memory are copied separately from messages
+ * received by MPI, because the buffers differ. */
 static status_t chunks_create(struct buffered_fixed *fixed, struct buffered_local *local, int64_t floats)
 {
   struct halo_cutting send[HALO_MESSAGES_MAX], recv[HALO_MESSAGES_MAX];

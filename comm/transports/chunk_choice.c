@@ -16,7 +16,8 @@
 #define EXCHANGES    2
 #define SECONDS_MOST 0.3
 
-/* A shorter length is chosen only if it takes at most this fraction of a longer one's best time. */
+/* A shorter length is chosen only if its time is at most this fraction of the time of the best
+ * longer length. */
 #define GAIN 0.9
 
 #define CANDIDATES 5

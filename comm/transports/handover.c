@@ -104,7 +104,7 @@ static void memory_unpin(struct gpu_device *device, struct gpu_mem memory)
   if (memory.bytes > head_bytes()) gpu_unpin(device, buffers_of(memory));
 }
 
-/* Creates this rank's block of shared memory. Returns 0, with the reason, if that fails. */
+/* Creates this rank's block of shared memory. If that fails, sets the reason and returns 0. */
 static int handover_block_create(struct handover *h, size_t floats, char why[GPU_TEXT_MAX])
 {
   size_t buffer_bytes = handover_whole_pages(floats * sizeof(float));

@@ -4,7 +4,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/transports/linked.h"
 
-/* Creates the buffers. Both ranks use offsets of the whole plan, even if few messages are
+/* Creates the buffers. Both ranks use offsets of the whole plan, even if some messages are not
  * carried. */
 static status_t ipc_buffers_create(struct linked_exchange *x)
 {

@@ -9,7 +9,7 @@
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 
-/* Offset of the MPI tag of an agreement about a halo message from the message's tag. */
+/* Offset of the MPI tag of an agreement from the tag of the halo message that it concerns. */
 #define VERDICT_TAG 96
 
 struct swap {

@@ -146,7 +146,7 @@ static status_t stage(struct proof *p)
 
 /* Finds the nearest of the bridges above the device \a pci that redirect peer-to-peer requests to
  * an IOMMU. Returns 0 if none does. Bit 2 of the control word of Access Control Services
- * (capability 13) shows it; only root can read that. */
+ * (capability 13) shows a redirection. Only root can read that word; other users get 0. */
 static int acs_redirects(const char *pci, char bridge[16])
 {
   char path[512], place[4096 + 16];
@@ -250,7 +250,8 @@ const char *peers_refused(MPI_Comm comm, int peer)
   return NULL;
 }
 
-/* Tests all pairs of a host, as other hosts do meanwhile. Fills mine[r] for each other rank r. */
+/* Tests all pairs of this host's ranks, at the same time as other hosts. Fills mine[r] for each
+ * other rank r of the host. */
 static status_t host_prove(const struct placement *placement, struct gpu_device *device, MPI_Comm host,
                            struct peer_proof *mine)
 {

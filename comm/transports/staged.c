@@ -276,7 +276,8 @@ static status_t chunk_arrived(struct buffered_exchange *x, int c)
   return x->current.data_left == 0 ? buffered_mark(&x->clock, MARK_IN, x->fixed.in) : STATUS_OK;
 }
 
-/* Sets *done and current->indices to number and indices of \a requests that have just finished. */
+/* Sets *done to the number of \a requests that finished since the last call, and current->indices
+ * to their indices. */
 static status_t staged_is_done(struct buffered_local *local, struct buffered_current *current,
                                struct buffered_requests *requests, int n, int *done)
 {

@@ -28,7 +28,8 @@ struct face {
   float *out;
   const float *in;
   int64_t out_plane, out_pitch, in_plane, in_pitch;
-  // rows: per plane; width: floats per row; lead: floats missing in a first quad; quads: per row
+  // rows: rows per plane; width: floats per row; lead: floats missing in a row's first quad; quads:
+  // quads per row
   unsigned rows, width, lead, quads;
   bool aligned; // the quads are aligned in the source, too
 };

@@ -62,7 +62,7 @@ __device__ __forceinline__ void link_store(float *to, float4 v)
                : "memory");
 }
 
-// Returns whether a wait has passed its deadline. This rank then sends nothing, and no wait blocks.
+// Returns whether a wait has passed its deadline. After that, this rank neither sends nor waits.
 __device__ __forceinline__ bool link_broken(const halo_link &link)
 {
   return *(volatile int *)&link.state->broken;

@@ -2,13 +2,13 @@
 // Copies between a field and the halo buffer, all messages in one launch; a work-group copies
 // floats of one message only. `pieces` has one row per message: offset of the box in the field,
 // offset in the buffer, rows per plane, floats per row, number of floats, first work-group. The
-// host defines GROUP, work-items per group, and EACH, floats per work-item.
+// host defines GROUP (work-items per group) and EACH (floats per work-item).
 
 struct place {
   long field, buffer;
 };
 
-// Finds this work-item's float n of the message; returns 0 past the message's end.
+// Finds float n of this work-item. Returns 0 if that is past the end of the message.
 int find_place(__global const long *piece, int n, long2 stride, struct place *place)
 {
   long number = ((long)get_group_id(0) - piece[5]) * (GROUP * EACH) + n * GROUP + (long)get_local_id(0);
