@@ -29,9 +29,9 @@ struct mem_config {
   const char *device;                                                 /**< NULL: the first device */
   struct mem_values streams, sizes, widths, threads, blocks, strides; /**< n = 0: default values */
   int pace, assign;
-  /** bytes of the largest footprint of latency curves; 0: chosen by free memory */
+  /** bytes of the largest footprint of latency curves; 0: chosen from the free memory */
   uint64_t footprint;
-  const char *kernels; /**< documents whose kernels go on the roofline, separated by commas */
+  const char *kernels; /**< comma-separated documents whose kernels are placed on the roofline */
   double seconds;      /**< time for the samples of each section */
   const char *json;
   int list, quiet;

@@ -11,7 +11,7 @@
 
 /** Share of the device's free memory for source and destination of the largest copy. */
 #define GPU_SHARE 0.9
-/** On a CPU the largest default size is four times its last cache, but at least this. */
+/** On a CPU, the largest default size is four times the last cache's size, but at least this. */
 #define CPU_LEAST ((uint64_t)64 << 20)
 /** Array size in bytes of the default study of assignment, threads and blocks. */
 #define SHAPE_BYTES ((uint64_t)1 << 30)

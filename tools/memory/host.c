@@ -104,8 +104,7 @@ static status_t host_contents(struct mem_rig *rig, struct host_job *job)
                   job->threads == 1 ? "" : "s", (unsigned long long)wrong, job->n);
 }
 
-/** Maximum number of jobs: each access, with and without streaming stores, per number of
- * threads. */
+/** Maximum number of jobs: accesses × normal or streaming stores × numbers of threads. */
 #define JOBS_MAX (2 * ACCESSES * MEM_VALUES_MAX)
 
 static int host_plan(struct host_job jobs[JOBS_MAX], const struct mem_values *threads, struct host_job plain)

@@ -9,7 +9,8 @@
 #define GRADUAL_FULL 8
 /** Smallest gradual rise that counts, as a share of the level's latency. */
 #define GRADUAL_RISE 0.015
-/** A plateau belongs to the slowest level with a latency below this many times the plateau's. */
+/** A plateau belongs to the slowest level with a latency below this many times the plateau's
+ * latency. */
 #define BASE_ABOVE 1.02
 /** A rise to less than this many times the first cache's latency still belongs to that cache. */
 #define FIRST_FILLS 1.5
@@ -83,8 +84,8 @@ static void name_caches(struct levels_level *levels, int n, int is_cpu)
 }
 
 /* Returns whether a rise belongs to a TLB that is already listed. A TLB is found on a wide stride,
- * at a rise that no cache explains, and is listed once, for the widest stride. Its reach is a
- * constant number of bytes for strides narrower than a page, of strides for wider ones. */
+ * at a rise that no cache explains, and is listed once, for the widest stride. Its reach is
+ * constant in bytes for strides narrower than a page, and constant in strides for wider strides. */
 static int tlb_known(const struct levels_level *levels, int first, int n, const struct rise *r)
 {
   for (int i = first; i < n; i++) {

@@ -152,7 +152,7 @@ static status_t place_products(struct mem_roofline *r, const char *path, const j
   return STATUS_OK;
 }
 
-/* Reads bytes that hardware counters measured, for sweeps placed before or after. */
+/* Reads bytes that hardware counters measured. They also apply to sweeps placed later. */
 static status_t read_traffic(struct mem_roofline *r, const char *path, const json_t *document)
 {
   const json_t *one;

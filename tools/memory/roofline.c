@@ -130,8 +130,8 @@ static status_t fp32_check(struct roofline_work *work, struct flops_job *job)
   return mem_word_check(work->rig, work->sum, want, what);
 }
 
-/* Returns the sum that tensor.cu must find, and sets *size to the sum of absolute values. Loads of
- * one round are `threads` words of 16 bytes apart. */
+/* Returns the sum that tensor.cu must find, and sets *size to the sum of absolute values. The loads
+ * of a thread in one round are `threads` words of 16 bytes apart. */
 static double tensor_expect(const struct mem_flops *f, double *size)
 {
   int one = f->type == MEM_TF32 ? MEM_TENSOR_FLOP16 / 2 : MEM_TENSOR_FLOP16;

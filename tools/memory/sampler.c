@@ -7,8 +7,8 @@
 #define GPU_SAMPLE_SECONDS 1e-3
 #define CPU_SAMPLE_SECONDS 2e-3
 #define REPEATS_MAX        1000
-/** Share of the time for which a device is warmed up before samples count: its clocks rise, and the
- * driver clears freed memory. */
+/** Share of the time in which a device warms up before samples count. In this time its clocks rise,
+ * and the driver clears freed memory. */
 #define SETTLE_SHARE 0.02
 #define SETTLE_AGREE 0.01
 #define SETTLE_LAST  3

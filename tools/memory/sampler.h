@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Interleaves the samples of several measurements, so that clock drift affects all
- * equally. */
+ * \brief Interleaves samples of several measurements, so that clock drift affects all equally. */
 #ifndef TOOLS_MEMORY_SAMPLER_H
 #define TOOLS_MEMORY_SAMPLER_H
 

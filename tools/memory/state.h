@@ -198,8 +198,8 @@ status_t mem_position_check(struct mem_rig *rig, uint64_t got, uint64_t want, co
 status_t mem_sum_of(struct mem_rig *rig, uint64_t bytes, uint32_t *sum);
 
 /** \brief Reads the documents listed in \a kernels, the argument of --kernels, into
- * roofline->placed. Returns STATUS_ENVIRONMENT if a file cannot be read, STATUS_USAGE if it is not
- * a document with kernels that can be placed. */
+ * roofline->placed. Returns STATUS_ENVIRONMENT if a file cannot be read, STATUS_USAGE if a file is
+ * not a document with kernels that can be placed. */
 status_t mem_place_read(const char *kernels, struct mem_roofline *roofline);
 
 /* Reports. */

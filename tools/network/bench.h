@@ -94,7 +94,8 @@ struct bench_path {
   char used[24];           /**< transport or library that moved the bytes */
   char why[BENCH_WHY_MAX]; /**< reason why `used` differs from `method`; otherwise "" */
   char handover[16];       /**< see struct halo_path; "" if there is none */
-  /** "in": to the device; "out": from it; "both": both at once; "one": only from rank to peer */
+  /** "in": to the device; "out": from it; "both": both directions at once; "one": only from rank to
+   * peer */
   char direction[8];
   char load[8];   /**< "alone", or "all" ranks at the same time */
   int rank, peer; /**< peer −1: no peer */
@@ -200,20 +201,20 @@ void bench_wires_bind(void);
 /** Relative standard error beyond which a card's rate is too uncertain to be judged. */
 #define BENCH_UNCERTAIN 0.0075
 
-/** \brief Returns a rank's measured rate over the rate of its card's port. \a share 0 is the rate
- * sent, and 1 the rate received, while no other card is busy; 2 and 3 are these rates while all
- * cards are busy. Returns NAN if the rate is uncertain or another card carried the bytes. */
+/** \brief Returns a rank's measured rate divided by the rate of its card's port. \a share 0 is the
+ * rate sent, and 1 the rate received, while no other card is busy; 2 and 3 are these rates while
+ * all cards are busy. Returns NAN if the rate is uncertain or another card carried the bytes. */
 double bench_wire_share(const struct bench *bench, int rank, int share);
 
 /** \brief Reads the counters of the network cards. Adds a card named TCP with the counters of this
  * host's IP traffic without loopback; its errors are retransmitted segments. */
 void bench_counters_read(const char *pci, struct cards *cards);
 
-/** \brief Returns 1 if the row is an idle RDMA card that is up while its host sent much by TCP, and
- * writes that to \a text; otherwise returns 0. */
+/** \brief If the row is an RDMA card that is up but idle although its host sent much by TCP, writes
+ * that to \a text and returns 1; otherwise returns 0. */
 int bench_counters_finding(const struct bench_counters *counters, int row, char *text, size_t size);
 
-/** \brief Returns 1 if \a transport is available and the user requested it or no other. */
+/** \brief Returns 1 if \a transport is available and the user requested it or none. */
 int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport);
 
 /** \brief Collective over all ranks, before a curve of \a part that takes \a shares time shares.

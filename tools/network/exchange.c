@@ -92,7 +92,8 @@ static status_t field_make(struct bench_exchange *x, int f)
   return STATUS_OK;
 }
 
-/* Logs which message brought the differing point, or that no message may. Returns STATUS_WRONG. */
+/* Logs which message brought the differing point, or that no message may change that point. Returns
+ * STATUS_WRONG. */
 static status_t exchange_differs(const struct bench_exchange *x, const int64_t at[3])
 {
   char dir[8], sender[WATCH_NAME_MAX];

@@ -213,7 +213,8 @@ static status_t many_pairs(struct bench *bench, const struct halo_transport *tra
   return STATUS_OK;
 }
 
-/* Pairs rank r < N/2 with rank r + N/2, so that every message goes from half to half. */
+/* Pairs rank r < N/2 with rank r + N/2, so that every message goes from one half of the ranks to
+ * the other. */
 static status_t all_pairs(struct bench *bench, const struct halo_transport *transport, struct round *round)
 {
   int n = bench->placement.ranks, half = n / 2;

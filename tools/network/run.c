@@ -47,7 +47,8 @@ static status_t transport_check(const struct bench *bench)
   return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", transport->name, reason);
 }
 
-/* Chooses the largest transfer, equal on all ranks: as requested, or the default if it fits. */
+/* Chooses the largest transfer for all ranks: as requested, or the default, halved until it
+ * fits. */
 static status_t bench_sizes_choose(struct bench *bench)
 {
   struct bench_config *c = &bench->config;
@@ -141,7 +142,7 @@ static void paths_blank(struct bench_path *paths, int n)
   }
 }
 
-/* Removes times of an emulator, which are meaningless, except of collectives in host memory. */
+/* Removes meaningless times of an emulator; keeps those of collectives in host memory. */
 static void times_blank(struct bench *bench)
 {
   if (!bench->placement.info.emulated) return;

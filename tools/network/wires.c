@@ -23,7 +23,8 @@
 #define UNCERTAIN        0.005 /* accepted uncertainty of a stream's median */
 #define FABRIC_BYTES     (4 << 20)
 #define FABRIC_UNCERTAIN 0.03
-/* An uncertain rate under load counts if it is this many standard errors below the isolated one. */
+/* An uncertain rate under load counts if it is this many standard errors below the isolated
+ * rate. */
 #define FABRIC_CERTAIN 10
 
 /* MPI libraries read from the environment which cards to use; each transport has its own variable

@@ -20,8 +20,8 @@
 #define SPREAD_MOST  0.5
 /* Rounds of fitting and re-estimating the runs' errors. */
 #define ROUNDS 3
-/* The model has a cache, or tiles, only if that lowers the loss by at least this. A lower loss by
- * chance occurs in one of a hundred studies of 12 to 24 runs. */
+/* The model has a cache, or tiles, only if that lowers the loss by at least this. Chance alone
+ * lowers it that much in one of a hundred studies of 12 to 24 runs. */
 #define LOSS_GAIN 7.0
 /* Smallest candidate for the points of a tile; each further candidate is twice as large. */
 #define TILE_LEAST    64

@@ -26,15 +26,15 @@ struct rank_list {
  * invalid, logs that and returns STATUS_USAGE. */
 status_t any_size_list_parse(const char *option, const char *text, void *sizes);
 
-/** \brief Reads "auto" (all 0), "PxQxR" or "PxQ" (procs[2] is 0) into an int[3]. Errors as for
- * any_size_list_parse. */
+/** \brief Reads "auto" (all 0), "PxQxR" or "PxQ" (procs[2] is 0) into an int[3]. Returns errors as
+ * any_size_list_parse does. */
 status_t any_cut_parse(const char *option, const char *text, void *procs);
 
-/** \brief Reads "1,2,4" into a struct rank_list. Errors as for any_size_list_parse. */
+/** \brief Reads "1,2,4" into a struct rank_list. Returns errors as any_size_list_parse does. */
 status_t rank_list_parse(const char *option, const char *text, void *ranks);
 
-/** \brief Reads "MICROSECONDS,GB/S" into a struct study_between. Errors as for
- * any_size_list_parse. */
+/** \brief Reads "MICROSECONDS,GB/S" into a struct study_between. Returns errors as
+ * any_size_list_parse does. */
 status_t between_parse(const char *option, const char *text, void *between);
 
 #endif

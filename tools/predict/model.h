@@ -83,7 +83,8 @@ struct model_terms {
   int columns;
   struct model_values fitted;
   double tile_points; /**< points per tile of a row, whose end may have idle threads; 0: no tiles */
-  int tile[2], units; /**< products: tile: rows, columns; units: multiprocessors; 0: unknown */
+  /** for products: rows and columns per tile, and number of multiprocessors; 0: unknown */
+  int tile[2], units;
   int depth, overlap;
   int slabs_hidden; /**< 0: slabs are swept before the exchange, with their own terms */
 };
@@ -104,7 +105,7 @@ struct model_errors {
   double off[KINDS], transport_off[STUDY_TRANSPORTS_MAX][KINDS];
 };
 
-/** Number of left-out runs inside their intervals, on whose widths these runs had no influence. */
+/** Number of left-out runs inside their intervals, whose widths were set without these runs. */
 struct model_covered {
   char of[STUDY_TEXT]; /**< "all", or a common property of the runs: "size", "p2p", "2 hosts" */
   int inside, n;
@@ -118,11 +119,12 @@ struct model_coverage {
   int predicted;        /**< number of runs that were left out and predicted */
   double median, worst; /**< relative errors of these predictions */
   double spread;        /**< spread of the fit, used if predicted is 0; 0: unknown */
-  int n_causes;         /**< causes of poor predictions that the runs show */
+  int n_causes;         /**< number of causes of poor predictions, as the runs show them */
   char cause[MODEL_CAUSES][128];
 };
 
-/** A model is poor if it exceeds either limit. */
+/** A model is poor if its median error exceeds the first limit, or if the fraction of left-out runs
+ * inside their intervals is below the second. */
 #define MODEL_POOR_MEDIAN 0.20
 #define MODEL_POOR_INSIDE 0.80
 static inline int model_is_poor(const struct model_coverage *coverage)

@@ -15,17 +15,19 @@ enum predict_scaling { SCALING_BOTH, SCALING_STRONG, SCALING_WEAK };
 
 struct predict_config {
   const char *study, *comm, *model, *kernel, *transport, *against, *check, *json;
-  struct size_list sizes; /**< sizes to predict; n 0: those of the study */
-  struct rank_list ranks; /**< ranks to predict; n 0: powers of two to twice the study's maximum */
-  int procs[3];           /**< procs[0] is 0 for auto */
+  struct size_list sizes; /**< sizes to predict; if n is 0, the sizes of the study */
+  /** ranks to predict; if n is 0, powers of two up to twice the study's maximum */
+  struct rank_list ranks;
+  int procs[3]; /**< procs[0] is 0 for auto */
   struct study_between between;
   /** fit_ranks: most ranks of a fitted run (0: any); the other three are 0 for "as in the study" */
   int64_t per_host, per_memory, fit_ranks, sweeps_a_pass;
   int scaling; /**< enum predict_scaling */
   struct model_scale scale;
-  double device_spread; /**< deviation of devices' speeds in percent; negative: use the model's */
-  unsigned keep;        /**< runs to keep that would be left out, see study_keep_parse */
-  double within;        /**< largest accepted error in percent; 0: any */
+  /** relative standard deviation of devices' speeds, percent; negative: use the model's value */
+  double device_spread;
+  unsigned keep; /**< runs to keep that would be left out, see study_keep_parse */
+  double within; /**< largest accepted error in percent; 0: any */
   int quiet;
 };
 

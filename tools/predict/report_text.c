@@ -213,7 +213,8 @@ static void print_points(const struct predict *p, FILE *out)
           "are\n");
 }
 
-/* Names the largest cost other than computing, if it exceeds a twentieth of the time. */
+/* Returns the largest cost other than computing, or computing if that cost is less than a twentieth
+ * of the time. */
 static const char *limit_text(const struct predict_point *point)
 {
   const struct model_time *t = &point->time;

@@ -43,7 +43,8 @@ struct study_run {
   int handover;
   double seconds; /**< median of the blocks */
   double noise;   /**< relative noise of the blocks; 0 if there are fewer than three */
-  /** relative standard deviation of its devices' measured ceilings; 0 below four GPUs */
+  /** relative standard deviation of the run's measured device ceilings; 0 for fewer than four
+   * GPUs */
   double device_spread;
   /** host, driver, PCI address and UUID of rank 0; host is "" if the document lacks it */
   char host[STUDY_TEXT], driver[128], pci[STUDY_TEXT], uuid[STUDY_TEXT];
@@ -125,7 +126,8 @@ status_t study_leave(struct study *study, enum study_reason reason, const char *
     __attribute__((format(printf, 4, 5)));
 
 /** \brief Leaves out runs on more than \a ranks ranks (0: any), and runs that differ from most runs
- * in kernel (if \a kernel is not NULL, from it), backend, depth, device or staging. */
+ * in kernel, backend, depth, device or staging. If \a kernel is not NULL, keeps only runs of that
+ * kernel. */
 status_t study_select(struct study *study, const char *kernel, int ranks);
 
 /** \brief Leaves out runs whose transport is not \a transport and has no parameters in \a paths, or

@@ -41,7 +41,8 @@ status_t validate_outliers(struct study *study, const struct study_paths *paths)
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table);
 
 /** \brief Sets the errors of predicted pairs, the number inside their intervals (of all, by what
- * was left out, by transport and by number of hosts), and visible causes of errors. */
+ * was left out, by transport and by number of hosts), and the causes of errors that the runs
+ * show. */
 void validate_cover(const struct validate_table *table, const struct study *study, struct model *model);
 
 int validate_is_outside(const struct validate_pair *pair);

@@ -10,7 +10,7 @@
 
 struct workload {
   const char *command;          /**< command that measures the runs */
-  const char *work, *point;     /**< "sweep", the timed unit, and "point", its part */
+  const char *work, *point;     /**< "sweep": the timed unit; "point": a part of it */
   const char *const extents[3]; /**< names of the extents in documents */
   int dimensions;               /**< number of dimensions that are cut */
   const char *formula[2];       /**< formula of the time: without and with overlap */
@@ -23,7 +23,7 @@ struct workload {
   int slabs_first;
   /** 1: hidden exchanges slow computing, and p2p stores have fewer cores than in comm-gpu */
   int hinders;
-  /** Reads a size into a struct grid_size. Errors as for grid_size_parse. */
+  /** Reads a size into a struct grid_size. Returns errors as grid_size_parse does. */
   status_t (*size_parse)(const char *option, const char *text, void *size);
   /** Changes run->global from SIZE to the grid of all ranks, and sets run->procs to \a asked or, if
    * asked[0] is 0, to the program's own choice. Returns STATUS_USAGE if no such cut exists. */

@@ -94,7 +94,7 @@ static void babel_copy(double *restrict to, const double *restrict from, uint64_
   for (uint64_t i = 0; i < n; i++) to[i] = from[i];
 }
 
-/* Stores of larger data than the caches hold bypass them if the instruction set has such stores. */
+/* If the data exceeds the caches, uses stores that bypass them if the instruction set has these. */
 static void tuned_copy(const struct mem_copy *c, uint64_t cache)
 {
   int past = mem_cpu_copy_streaming && 2 * c->bytes > cache;

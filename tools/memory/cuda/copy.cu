@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies: the study of streams, pacing and assignment, the suite's fastest, and BabelStream's. */
+/* Copy kernels: those for the study of streams, pacing and assignment, the suite's fastest copy,
+ * and BabelStream's copy. */
 #include "tools/memory/cuda/mem_cuda.h"
 
 #define BABEL_THREADS 1024
@@ -26,7 +27,8 @@ static __device__ struct walk walk_of(uint64_t n, enum mem_assign assign)
   return w;
 }
 
-/* Copies one element of each stream, then the next of each, and so on; n elements per stream. */
+/* Copies one element of each stream, then the next element of each, and so on. There are n elements
+ * per stream. */
 template <class T, bool PACED>
 static __global__ void study(const T *__restrict__ from, T *__restrict__ to, uint64_t n, int streams,
                              enum mem_assign assign)

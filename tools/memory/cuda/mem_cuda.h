@@ -51,12 +51,14 @@ status_t mem_cuda_peak(struct mem_exec *exec, struct gpu_queue *queue, enum mem_
                        struct gpu_mem sum, double *flop, double *expect);
 
 status_t mem_cuda_tensor(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
-/** \brief Compares memory with its expected words. Adds to x->found, initially {0, ~0, 0}. */
+/** \brief Compares memory with its expected words. Adds to x->found, which must begin as {0, ~0,
+ * 0}. */
 status_t mem_cuda_check(struct mem_cuda_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                         const struct mem_check *check);
 /** \brief Runs a chase. Sets x->result[0] to the last position and x->result[1] to the cycles. */
 status_t mem_cuda_chase(struct mem_cuda_exec *x, struct gpu_queue *queue, const struct mem_chase *chase);
-/** \brief Sets *flag in device memory: 1 if warpgroup instructions of sm_90a were compiled in. */
+/** \brief Sets *flag, in device memory, to 1 if the warpgroup instructions of sm_90a were compiled
+ * in, otherwise to 0. */
 status_t mem_cuda_peak_built(unsigned *flag);
 /** \brief Returns 1 if the code that this program runs on the device uses matrix units. If the
  * build only has code for an older chip, it does not. */

@@ -17,7 +17,8 @@
 #define B_WORDS      (N * K_BYTES / 4)
 #define ACCUMULATORS (M * N / 128)
 
-/* Word w of the first factor. Words of the second depend only on the row in the core matrix. */
+/* Returns word w of the first factor. Words of the second factor depend only on the row in the core
+ * matrix. */
 static __host__ __device__ __forceinline__ uint32_t a_word(uint32_t w)
 {
   return mem_word(7, w);

@@ -10,8 +10,8 @@
 
 #include "tools/memory/kernels/pattern.h"
 
-/** Constants of the multiply-add x·A + B. Repeated, it approaches a fixed point near 0.75 slowly
- * and from both sides, so that bits change at every step and nothing overflows. */
+/** Constants of the multiply-add x·A + B. If it is repeated, x slowly approaches a fixed point near
+ * 0.75 from both sides, so that bits change at every step and nothing overflows. */
 #define MEM_FLOPS_A (-0.99f)
 #define MEM_FLOPS_B 1.5f
 

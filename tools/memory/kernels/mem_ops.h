@@ -45,8 +45,7 @@ struct mem_copy {
   int shape;   /**< launch shape of MEM_TUNED: below mem_traits.copy_shapes.n */
 };
 
-/** Reads `reads` arrays, from array 0 on, and writes their exclusive or to `writes` (0 or 1)
- * arrays. */
+/** Writes the exclusive or of arrays 0 … reads − 1 to `writes` (0 or 1) arrays. */
 struct mem_mix {
   int reads, writes;
   struct gpu_mem arrays[MEM_ARRAYS_MAX]; /**< arrays that are read, then those that are written */
@@ -110,7 +109,7 @@ struct mem_shapes {
 struct mem_traits {
   uint64_t line;   /**< bytes of a cache line */
   uint64_t l1;     /**< bytes certain to fit one compute unit's cache, 0 if unknown */
-  int last_cache;  /**< 1: the device's cache_bytes are those of its last cache */
+  int last_cache;  /**< 1: info.cache_bytes of the device is the size of its last cache */
   int threads_max; /**< maximum threads per block */
   int blocks_max;  /**< largest useful number of blocks per compute unit */
   int assign;      /**< supported assignments: bit set of enum mem_assign */

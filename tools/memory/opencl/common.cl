@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Known content of memory and the order of a chase, as pattern.h explains. The host defines LINE,
-// bytes per cache line.
+// Known content of memory and the order of a chase, as pattern.h explains. The host defines LINE
+// (bytes per cache line).
 
 uint mix32(uint x)
 {

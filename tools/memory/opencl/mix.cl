@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads and writes in given proportions, the bandwidth of the levels, and multiply-adds, as in
-// cuda/mix.cu and flops.cu. The host defines SUM_GROUP: work-items per group in kernels that sum, a
-// power of two.
+// cuda/mix.cu and flops.cu. The host defines SUM_GROUP, a power of two: work-items per group of
+// kernels that sum.
 
 uint sum_of(uint4 v)
 {
