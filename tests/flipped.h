@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file \brief A float with one of its bits flipped. */
+/** \file \brief Flips a bit of a float. */
 #ifndef TESTS_FLIPPED_H
 #define TESTS_FLIPPED_H
 

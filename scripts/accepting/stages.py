@@ -27,7 +27,7 @@ from steps import (
 INVENTORY_SECONDS = 20
 INVENTORY_SHARE = 0.15  # share of the budget
 SUSPECT = 0.10  # a host is suspect if it is slower than the fastest host by this share
-SUSPECT_IN_SLOW = 0.03  # the same, if the host is part of a slow job
+SUSPECT_IN_SLOW = 0.03  # minimum slowness of a suspect that is part of a slow job
 TENSOR_TYPE = "bf16"  # element type of the second step of products
 NO_TYPE = "does not take type"  # in gemm-gpu's message, if the device does not support the type
 PRODUCTS_LEAST = 0.05  # a device is slow at arithmetic if it is below the median by this share

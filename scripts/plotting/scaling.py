@@ -191,7 +191,7 @@ def fits(point, size, kernel, transport):
 
 
 def of_series(points, kind, mode, key):
-    """Return {ranks: points} of a line; of several process grids with these ranks, the fastest."""
+    """Return {ranks: points} of a line, with the fastest process grid for each number of ranks."""
     found = {}
     for point in points:
         if (

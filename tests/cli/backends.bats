@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Which backend a run chooses by itself, and when it refuses: without its GPU, it never uses the CPU instead. Files represent the
-# PCI bus.
+# Tests which backend a run chooses by itself, and when it refuses: without its GPU, it never uses the CPU instead. Files
+# represent the PCI bus.
 load ../helper
 bats_require_minimum_version 1.5.0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Bad input: one clear line for all ranks, the right exit code, no file left behind.
+# Bad input must give one clear line for all ranks and the right exit code, and leave no file.
 load ../helper
 
 # expect_error CODE PATTERN ARGUMENT...: himeno-gpu on two ranks ends with CODE and prints one line that matches PATTERN.

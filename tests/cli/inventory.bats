@@ -10,7 +10,7 @@ setup() {
   himeno=$top_builddir/tests/clock/himeno-gpu # a simulated clock, so that all hosts have the same speed
   export MPIRUN FAULTS=$PWD/faults OMP_NUM_THREADS=1 HIMENO_SYSFS=$PWD/good PATH=$PWD/bin:$PATH
   echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
-  # The good host of the rack in the tutorial.
+  # Make the good host of the rack in the tutorial.
   "$top_srcdir/tests/sites/rack" rack "$top_builddir"
   mv rack/sys good
   mv rack/bin bin

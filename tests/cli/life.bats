@@ -66,7 +66,7 @@ document() { "$PYTHON" -c 'import json, sys; r = json.load(open(f"{sys.argv[1]}/
   bats_run "$top_srcdir/scripts/accept" new --against old --policy less.json
   expect_status 7
   [ "$(document 'r["drain_list"], [row["outcome"] for row in r["drift"]["devices"] if row["host"] == "n17"]')" = "('', ['slower', 'unchanged'])" ]
-  # Devices that are new, missing, or in another host; errors; another firmware.
+  # Make some devices new, missing, or part of another host, and change errors and a firmware.
   rm -r new && cp -r old new
   "$PYTHON" - <<'END'
 import json

@@ -175,7 +175,7 @@ passes() {
   variables=(SLURMD_NODENAME='h1;reboot')
   passes 'SLURMD_NODENAME: is not the name of a node'
   variables=()
-  # Copies of the scripts without one of their files.
+  # Copy the scripts without one of their files.
   cp -r "$top_srcdir/scripts" scripts
   sites=$PWD/scripts/sites
   rm scripts/accepting/inventory.py

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The QPU's backend on the emulator: verified results, counted instructions, no speed.
+# Tests the QPU's backend on the emulator: verified results, counted instructions, no speed.
 load ../helper
 bats_require_minimum_version 1.5.0
 

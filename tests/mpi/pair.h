@@ -30,7 +30,7 @@ static struct gpu_device *device_open(const char *name, int rank)
   return device;
 }
 
-/* Eight planes of eight rows, divided in two along i. */
+/* Gives each rank eight planes of eight rows of a grid that is cut along i. */
 static void geometry_init(int rank, struct decomp *decomp, struct layout *layout, struct halo_plan *plan)
 {
   static const int64_t global[3] = {2 * ROWS - 2, ROWS, ROW};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tables, metrics and drift of scripts/accept."""
+"""Tests of tables, metrics and drift of scripts/accept."""
 
 import contextlib
 import html

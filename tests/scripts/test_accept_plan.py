@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Hosts, devices, times, levels and soaks of scripts/accept."""
+"""Tests of hosts, devices, times, levels and soaks of scripts/accept."""
 
 import argparse
 import contextlib
@@ -85,8 +85,8 @@ class Plan(helper.Case):
         self.assertEqual(self.devices(SLURM_JOB_ID="7", SLURM_GPUS_ON_NODE="8"), ([8, 7], True))
 
     def test_how_long_it_takes(self):
-        """the estimated duration: steps by stage and in waves, the remaining time by the pace so
-        far, and at most the budget"""
+        """the estimated duration counts steps by stage and in waves, follows the pace so far, and
+        is at most the budget"""
         self.assertEqual(
             [timing.text(one) for one in (0, 99, 100, 3600, 3660, 7800)],
             ["1 s", "99 s", "2 min", "1 h", "1 h 1 min", "2 h 10 min"],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Judging of scripts/accept: which host is accused, which result is accepted."""
+"""Tests which host scripts/accept accuses, and which result it accepts."""
 
 import json
 

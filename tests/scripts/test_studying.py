@@ -151,7 +151,7 @@ class Studying(helper.Case):
             )
 
         def slower(transport, factor, before=rows):
-            """Return the numbers of slower points, of the transport and of others, if all its runs
+            """Return how many points of the transport, and of others, are slower if all its runs
             are slower by `factor`; and the noise and the changes that the text shows."""
             after = [dict(row) for row in before]
             for row in after:

@@ -211,7 +211,7 @@ static void too_much_memory_is_refused_and_the_device_lives_on(void **state)
   (void)state;
   struct gpu_mem mem = {NULL, 42};
   unsigned char byte = 9, back = 0;
-  if (device->info.memory_bytes > SIZE_MAX / 2) skip(); /* 32 bits cannot hold such a size */
+  if (device->info.memory_bytes > SIZE_MAX / 2) skip(); /* no size exceeds the memory */
   expect_failure(gpu_alloc(device, device->info.memory_bytes * 2, &mem), STATUS_ENVIRONMENT);
   assert_null(mem.handle);
   assert_int_equal(mem.bytes, 42);

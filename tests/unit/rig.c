@@ -6,7 +6,7 @@
 #include "base/log.h"
 
 #define TOLERANCE 1e-9 /* of gosa, relative */
-#define SINGLE    1e-3 /* the same tolerance if gosa is summed in single precision */
+#define SINGLE    1e-3 /* relative, if gosa is summed in single precision */
 
 void rig_expect_ok(status_t status)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file \brief The driver for a real Raspberry Pi. A fake kernel and firmware replace its system
- * calls. */
+/** \file \brief Tests the driver for a real Raspberry Pi. A fake kernel and firmware replace its
+ * system calls. */
 #include "tests/unit/contract.h"
 
 #include "base/log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results that comm-gpu derives: fits, contents of messages, and network cards of a recorded
+/* Tests results that comm-gpu derives: fits, contents of messages, network cards of a recorded
  * host. */
 #include "tests/unit/unit.h"
 

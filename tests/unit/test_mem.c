@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results that mem-gpu derives from its figures. */
+/* Tests results that mem-gpu derives from its figures. */
 #include "tests/unit/unit.h"
 
 #include "tools/memory/state.h"

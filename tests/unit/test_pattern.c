@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of differing points for several faults, in a box of 30 x 40 x 50 from (1, 2, 3) on. */
+/* Tests reports of points that differ after several faults, in a box of 30 x 40 x 50 at 1, 2, 3. */
 #include "tests/unit/unit.h"
 
 #include "himeno/verify/wrong.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which claims of ranks make a job, what is reported about others, and which ranks are late. */
+/* Tests which claims of ranks make a job, what is reported about others, which ranks are late. */
 #include "tests/unit/unit.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of the performance model: the geometry of a rank, least squares and quantiles. */
+/* Tests parts of the performance model: the geometry of a rank, least squares and quantiles. */
 #include "tests/unit/unit.h"
 
 #include "tools/predict/model.h"

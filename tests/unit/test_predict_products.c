@@ -292,8 +292,8 @@ static void rings_leave_a_host_where_its_ranks_end(void **state)
   }
 }
 
-/* If all runs have gemm-gpu's panel for a GPU, or for a CPU, other sizes get it, too; otherwise the
- * widest panel. */
+/* If all runs have the panel that gemm-gpu chooses for a GPU, or for a CPU, other sizes get that
+ * panel, too; otherwise they get the widest panel. */
 static void panels_of_other_sizes_are_as_the_study_has_them(void **state)
 {
   struct study_run runs[2] = {{.global = {64, 64, 16384}, .product = {.panel = 8192}},
@@ -337,7 +337,7 @@ static void tiles_go_in_rounds(void **state)
   assert_near(interior_of(&terms, 3072, 3072, 300, 1), elements * 3 * 300, 1e-9);
   /* Two panels with two launches of 1152 tiles each need 34.9 waves together, and 8.7 each. */
   assert_near(interior_of(&terms, 12288, 12288, 12288, 2), elements * 35 * 6144, 1e-9);
-  /* Two launches of 32 tiles, one after the other. */
+  /* The product takes two launches of 32 tiles, one after the other. */
   assert_near(interior_of(&terms, 2048, 2048, 100, 2), elements * 2 * 100, 1e-9);
   assert_near(interior_of(&terms, 2048, 2048, 3000, 2), elements * 2 * (3000 / 4 + 100), 1e-9);
   assert_near(interior_of(&terms, 1024, 1024, 3000, 2), elements * 2 * (3000 / 8.0 + 100), 1e-9);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file \brief Every mistake that the assembler detects, with its message. */
+/** \file \brief Tests every mistake that the assembler detects, with its message. */
 #include "tests/unit/qpu_unit.h"
 
 #include <unistd.h>

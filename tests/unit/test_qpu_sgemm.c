@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file \brief The SGEMM kernels: equal bits to scalar sums that round toward zero in the same
- * order, and within the type's bound of a product in double precision. */
+/** \file \brief The SGEMM kernels must give the bits of scalar sums that round toward zero in the
+ * same order, and be within the type's bound of a product in double precision. */
 #include "tests/unit/qpu_unit.h"
 
 #include <fenv.h>

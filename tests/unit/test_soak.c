@@ -257,7 +257,7 @@ static void a_planted_fault_is_read_from_text(void **state)
   assert_false(flip_parse("p 0,-1,0 3 1", &flip));
 }
 
-/* Two devices for half a day each; two ranks share one of them. */
+/* Two devices soak for half a day each; two ranks share one of them. */
 static void a_clean_soak_reports_what_it_excludes_and_its_load(void **state)
 {
   static struct himeno_rank ranks[3];

@@ -113,7 +113,7 @@ static void noise_is_below_its_bound_in_99_of_100_runs_of_any_number_of_blocks(v
 
 static void the_bound_is_a_known_multiple_of_a_known_deviation(void **state)
 {
-  /* of 0, -1, 2, -3, ...: 1.4826 times the factor times the deviation */
+  /* Bounds for samples 0, -1, 2, -3, …: the product of 1.4826, the factor and the deviation. */
   static const struct {
     size_t n;
     double bound;
