@@ -48,6 +48,14 @@ class Measured(helper.Case):
             ],
             [2, 1, None],
         )
+        # without both rates and both noises nothing is compared
+        some = (row(None), row(0), row(1, None))
+        pairs = [(one, row(1)) for one in some] + [(row(1), one) for one in some]
+        pairs += [(row(1), None), (None, row(1))]
+        self.assertEqual(
+            [drift.change(*pair, 0, 0.9)["outcome"] for pair in pairs],
+            ["unknown"] * 6 + ["vanished", "new"],
+        )
         hosts = [{**drift.change(row(100), row(now), 1, 0.9)} for now in (99, 80, 120)]
         self.assertEqual(
             [drift.of_host(hosts)[key] for key in ("gflops", "before", "percent", "outcome")],

@@ -13,6 +13,7 @@ import unittest.mock
 import helper  # first, because it makes other modules importable
 import counts
 import hosts
+import inventory
 import levels
 import soaking
 import stages
@@ -266,6 +267,17 @@ class Plan(helper.Case):
                 )
             )
             self.assertEqual([round(one, 3) for one in given], [round(one, 3) for one in seconds])
+
+    def test_missing_devices_are_named(self):
+        """devices that are missing are named, and only those that were listed by name"""
+        listed = {"gpus": [{"pci": "a"}, {"pci": "b"}, {"name": "H200"}, {"pci": "c"}]}
+        for there, text in (
+            ("", " (GPU a, b, c missing)"),
+            ("b", " (GPU a, c missing)"),
+            ("abc", ""),
+        ):
+            found = {"gpus": [{"pci": one} for one in there]}
+            self.assertEqual(inventory.missing("gpus", listed, found), text)
 
 
 if __name__ == "__main__":
