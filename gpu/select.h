@@ -54,7 +54,7 @@ status_t gpu_choice_make(const struct gpu_backend *backend, const char *wanted, 
 void gpu_choice_free(struct gpu_choice *choice);
 
 /** \brief Finds a backend with gpu_claim_make, and sets *index to its first device that matches \a
- * wanted. */
+ * wanted. If there is none, logs the reason and returns STATUS_ENVIRONMENT. */
 status_t gpu_select(const struct gpu_backend *asked, const char *wanted, struct gpu_claim *claim, int *index);
 
 #endif

@@ -147,7 +147,7 @@ void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state)
   read_int(sysfs->hwmon, "power1_cap", 1e-6, &state->watts_limit);
 }
 
-/* Finds the device's folder; accepts upper-case PCI addresses too. */
+/* Finds the device's folder, also for an upper-case PCI address. Returns 0 if there is none. */
 static int find_folder(struct sysfs *s, const char *pci)
 {
   char place[32], vendor[16];

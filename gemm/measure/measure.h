@@ -7,18 +7,18 @@
 
 #include "gemm/state/state.h"
 
-/** \brief Measures all series. Collective. Opens each series that fits, verifies one product on
- * poisoned C, times interleaved blocks of all series for about \a seconds per series, compares each
- * block, and verifies another product at the end. Returns STATUS_WRONG if a result of our kernels
- * is wrong on any rank, or A or B changed on its device. A library's wrong result is only recorded
- * unless --accept is given. If this device cannot run a kernel, only series->status says so. */
+/** \brief Measures all series. Collective. Opens each series that fits, verifies one product, times
+ * interleaved blocks of all series for about \a seconds per series, compares each block, and
+ * verifies another product at the end. Returns STATUS_WRONG if a result of our kernels is wrong on
+ * any rank, or A or B changed on its device. A library's wrong result is only recorded unless
+ * --accept is given. If this device cannot run a kernel, only series->status says so. */
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds);
 
 /** \brief Measures \a launches consecutive products, in seconds of the device's clock. */
 status_t gemm_block_time(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_exec *exec,
                          int launches, double *seconds);
 
-/** \brief Runs one product on poisoned C and compares it. \a block is 0 before all blocks,
+/** \brief Resets C, runs one product and compares the result. \a block is 0 before all blocks,
  * GEMM_BLOCK_LAST after them. */
 status_t gemm_compare_product(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series,
                               int block);

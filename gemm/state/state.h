@@ -152,7 +152,8 @@ struct gemm_machine gemm_run_predicted(const struct gemm_rig *rig);
  * tiles. */
 int gemm_run_modelled(const struct gemm_rig *rig);
 
-/** \brief Returns status_verdict of the series' status, or "incomplete" if a signal came first. */
+/** \brief Returns status_verdict of the series' status, or "incomplete" if a signal cut it
+ * short. */
 const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *series);
 
 /** \brief Returns the evidence (suite/worth.h) of all products that were compared. If beta is 0,

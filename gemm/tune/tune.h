@@ -19,8 +19,8 @@ status_t gemm_ceilings_measure(struct gemm_rig *rig);
 int gemm_size_fits(const struct gemm_rig *rig, const int64_t size[3]);
 
 /** \brief Creates problem, series, matrices and reference data for \a size or, if it is NULL, for
- * --size or the default. Not collective: the caller makes the ranks agree. Close with
- * gemm_problem_close even if this fails. */
+ * --size or the default. Collective, but each rank returns its own status: the caller makes the
+ * ranks agree. Close with gemm_problem_close even if this fails. */
 status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3]);
 void gemm_problem_close(struct gemm_work *work, struct gemm_result *result);
 

@@ -300,9 +300,9 @@ static void lines_compare(const struct gemm_reference *r, const struct lines *li
   }
 }
 
-/* Returns an estimate of ‖out − ref‖ / ‖ref‖; NaN if there is a NaN anywhere. Each row's error is
- * also compared with the row's norm or the mean row's norm, whichever is larger, because one wrong
- * element of A affects only one row. */
+/* Returns an estimate of ‖out − ref‖ / ‖ref‖; NaN if there is a NaN anywhere, or if memory is
+ * short. Each row's error is also compared with the row's norm or the mean row's norm, whichever is
+ * larger, because one wrong element of A affects only one row. */
 static double gemm_verify_estimate(const struct gemm_reference *r, const void *out, struct gemm_check *c)
 {
   const struct gemm_problem *p = &r->problem;

@@ -102,7 +102,8 @@ static void join_lines(char *text, int lines)
   }
 }
 
-/** Logs the build log. \a path is the user's file, or NULL for the suite's own source. */
+/** Logs the first lines of the build log. Returns STATUS_USAGE if the user's file \a path does not
+ * compile, otherwise STATUS_ENVIRONMENT. \a path is NULL for the suite's own source. */
 static status_t build_failed(struct opencl_device *device, cl_program program, cl_int error, const char *path)
 {
   size_t bytes = 0;

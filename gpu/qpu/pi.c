@@ -101,7 +101,8 @@ static int mailbox_execute(int file, uint32_t n, uint32_t control, uint32_t mill
   return answer != 0;
 }
 
-/* Finds the chip in the device tree, whose names are zero-terminated texts. */
+/* Returns the chip's name in the device tree, or NULL if this is no Raspberry Pi 1 to 3. The device
+ * tree separates names by zero bytes. */
 static const char *chip_find(void)
 {
   char names[256];

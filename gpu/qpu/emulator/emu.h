@@ -95,9 +95,9 @@ double qpu_emu_seconds(const struct qpu_emu *emu);
  * per QPU: 1 or 2. */
 void qpu_emu_use(struct qpu_emu *emu, int n_qpus, int threads_per_qpu);
 
-/** \brief Runs all jobs to their end. Returns STATUS_FAULT for undefined behaviour, and STATUS_HANG
- * for a deadlock or too many instructions; logs the cause. Registers, VPM and semaphores start from
- * zero. */
+/** \brief Runs all jobs to their end. Returns STATUS_USAGE for misaligned addresses, STATUS_FAULT
+ * for undefined behaviour, and STATUS_HANG for a deadlock or too many instructions; logs the cause.
+ * Registers, VPM and semaphores start from zero. */
 status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_jobs);
 
 struct qpu_emu_stats qpu_emu_stats(const struct qpu_emu *emu);

@@ -169,8 +169,8 @@ static inline void qpu_rules_note(struct qpu_thread *thread, int reg, unsigned l
   if (thread->n_last < 2) thread->last[thread->n_last++] = (struct qpu_write){lanes, (uint8_t)reg};
 }
 
-/** \brief Issues one instruction if it is a common one that affects only registers. Otherwise does
- * nothing and returns 0, and qpu_issue must run it. */
+/** \brief Issues one instruction and returns 1 if it is a common one that affects only registers.
+ * Otherwise does nothing and returns 0, and qpu_issue must run it. */
 int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread);
 
 /** \brief Like qpu_issue_fast, for runs with a time estimate: also leaves uniforms beyond the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nested tiles: per block, per warp and per thread. A performance model chooses the loader, the
-// tile and the number of parts of k.
+// Nested tiles: per block, per warp and per thread. Bulk copies are used where possible. A
+// performance model chooses the tile and the number of parts of k.
 #include "gemm/kernels/cuda/fp32/warptile.h"
 
 #include <float.h>
@@ -81,7 +81,8 @@ static bool cut_take(const cuda_job *job, const cuda_chip *chip, const warptile_
   return true;
 }
 
-// Chooses the fastest combination of loader, tile, number of parts of k and persistent blocks.
+// Chooses the tile, the number of parts of k and persistent blocks with the fewest predicted
+// seconds, unless the caller has chosen them.
 static cudaError_t choose(const cuda_job *job, gemm_type, const cuda_chip *chip, gemm_blocks *blocks)
 {
   const warptile_loader &loader = loader_of(job, chip);

@@ -19,7 +19,7 @@ struct warptile_shape {
   static_assert(lanes_m * lanes_n == 32, "32 lanes");
 };
 
-// Returns the leading dimension of a partial sum of C, which has n columns.
+// Returns the leading dimension of a partial sum of C: n columns, rounded up to a multiple of 4.
 static __host__ __device__ __forceinline__ int64_t parts_ld(int n)
 {
   return ((int64_t)n + 3) / 4 * 4;

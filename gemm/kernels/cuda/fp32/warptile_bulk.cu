@@ -114,8 +114,8 @@ static int bulk_stages(const cuda_job *job, const cuda_chip *chip, const warptil
   return count < 2 || (cluster_of(cut) > 1 && room < sums) ? 0 : count;
 }
 
-// Returns the number of persistent blocks: as many as are resident at one time, if each has at
-// least STEPS_LEAST steps.
+// Returns the number of persistent blocks: as many as are resident at one time, or fewer, so that
+// each has at least STEPS_LEAST steps.
 static int stream_blocks(const cuda_job *job, const cuda_chip *chip, const warptile_tile &t)
 {
   const int64_t steps = tiles_of(job, t.m, t.n) * ((job->k - 1) / t.k + 1);
