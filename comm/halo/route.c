@@ -35,7 +35,8 @@ struct halo_route {
   struct {
     long left;            /* number of exchanges until the one to corrupt */
     struct gpu_mem field; /* field of the current exchange */
-  } planted, *fault;      /* the fault of HIMENO_HALO_CORRUPT; `fault` is NULL in normal runs */
+    /* the fault that HIMENO_HALO_CORRUPT plants; `fault` is NULL in normal runs */
+  } planted, *fault;
 };
 
 static int has_rest(const struct halo_route *route)

@@ -93,7 +93,8 @@ struct halo_transport {
   /* `hung` and `describe` are NULL if only the host waits. */
   /** \brief Returns 1 if a wait on the device has passed the deadline. */
   int (*hung)(const struct halo_exchange *exchange);
-  /** \brief Lists the ranks that the device waits for, and sets the sweep that the device is in. */
+  /** \brief Lists the ranks that the device waits for. Sets targets->sweep to the device's
+   * sweep. */
   void (*describe)(const struct halo_exchange *exchange, struct watch_targets *targets);
   /** \brief Closes the exchange and frees its memory. Collective unless an exchange failed. */
   void (*teardown)(struct halo_exchange *exchange);

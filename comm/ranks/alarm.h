@@ -26,7 +26,7 @@ enum alarm_kind {
   ALARM_STUCK   /**< answer to ALARM_FAILED: the sender waits for something else */
 };
 
-/** A rank's report to the others. */
+/** A rank's report to the other ranks. */
 struct alarm_report {
   enum alarm_kind kind;
   int failure; /**< number of the failure on the failed rank; unused for ALARM_LATE */

@@ -24,7 +24,7 @@ static uint64_t reserve_of(uint64_t share)
   return reserve < share / RESERVE_MOST ? reserve : share / RESERVE_MOST;
 }
 
-/* Counts the ranks of this host, and those of them in the control group \a name. */
+/* Counts the ranks of this host, and how many of them are in the control group \a name. */
 static status_t host_count(MPI_Comm comm, const char name[sizeof((struct host_limit *)0)->name], int *ranks,
                            int *group)
 {

@@ -57,7 +57,7 @@ static int same_claim(const struct rank_claim *a, const struct rank_claim *b)
   return a->claim.backend == b->claim.backend && strcmp(a->claim.reason, b->claim.reason) == 0;
 }
 
-/* Describes the ranks with the same claim as `first`: "n1, n2 (from rank 0 on, 2 ranks)". */
+/* Describes the ranks with the claim of rank \a first: "n1, n2 (from rank 0 on, 2 ranks)". */
 static void write_who(const struct rank_claim *all, int n, int first, char *text, size_t size)
 {
   int ranks = 0, hosts = 0;

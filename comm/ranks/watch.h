@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief Every wait for another rank has a deadline. If a deadline passes, the job ends with
- * STATUS_HANG and one message, which names the waiting rank and those it waits for.
+ * STATUS_HANG and one message, which names the waiting rank and the ranks that it waits for.
  *
  * A wait for named ranks, as for halos, ends at the deadline, unless one of them makes progress. A
  * wait for all ranks continues while another rank of this host works or makes progress, up to ten

@@ -100,7 +100,7 @@ static void on_crash(int signal)
   siglongjmp(crashed, signal);
 }
 
-/* Sends the first TRY_FLOATS floats of \a memory to the next ones. Fails if MPI crashes. */
+/* Sends the first TRY_FLOATS floats of \a memory to the floats after them. Fails if MPI crashes. */
 static status_t try_alone(float *memory)
 {
   struct sigaction guard = {.sa_handler = on_crash}, segv, bus;

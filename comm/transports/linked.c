@@ -54,7 +54,7 @@ static void message_link(struct linked_exchange *x, const struct halo_message *m
   x->link.adds &= !x->link_ops->adds || x->link_ops->adds(x->context.device, peer->uuid);
 }
 
-/* Fills plan and link with the carried messages. Their offsets stay those of the whole plan. */
+/* Fills plan and link with the carried messages. Their offsets still refer to the whole plan. */
 static void messages_link(struct linked_exchange *x, const struct halo_plan *whole,
                           const struct halo_reach reach[HALO_MESSAGES_MAX])
 {

@@ -11,7 +11,8 @@ int buffered_is_marked(const struct buffered_fixed *fixed, int mark)
 }
 
 /* Adds an exchange's times per stage. The handover ends at HERE, which is recorded in the idle
- * queue `out`. With one piece it ends at BACK, and without copies to the device at IN. */
+ * queue `out`. With one piece, the handover ends at BACK; without copies to the device, it ends at
+ * IN. */
 static void stages_add(const struct buffered_fixed *fixed, struct buffered_clock *clock,
                        const double at[MARKS])
 {

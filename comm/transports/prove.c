@@ -217,8 +217,8 @@ end:
   return status;
 }
 
-/* In round t, ranks r and s are partners if r + s = t modulo n − 1, where an odd n counts as n + 1.
- * A rank with r = s meets the last rank, or none if n is odd. */
+/* Ranks r and s are partners if r + s = \a round modulo n − 1, where an odd n counts as n + 1. A
+ * rank with r = s meets the last rank, or none if n is odd. */
 void peers_round(int *partner, int n, int round)
 {
   int even = n + n % 2, odd = even - 1;

@@ -35,7 +35,7 @@ static void cpu_packer_close(struct halo_packer_state *state)
   free(state);
 }
 
-/** Copies the rows of a box to a contiguous buffer if \a gather is 1, otherwise from the buffer. */
+/** Copies the rows of a box to a contiguous buffer (\a gather is 1) or back from the buffer (0). */
 static void copy_box(const struct layout *layout, const struct box *b, float *field, float *buffer,
                      int gather)
 {

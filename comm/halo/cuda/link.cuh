@@ -42,7 +42,7 @@ __device__ __forceinline__ void link_set(uint64_t *flag, uint64_t value)
 #endif
 }
 
-// Makes this thread's earlier stores, and those of its block before a barrier, visible to all
+// Makes this thread's earlier stores, and stores of its block before a barrier, visible to all
 // devices before this thread's later stores. This is cheaper than __threadfence_system, which is
 // also sequentially consistent.
 __device__ __forceinline__ void link_fence()
