@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares results of copies, reads and chases with the expected ones. */
+/* Compares results of copies, reads and chases with the expected results. */
 #include "tools/memory/state.h"
 
 #include <inttypes.h>

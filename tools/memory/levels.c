@@ -63,7 +63,7 @@ static int seen(const struct levels_curve *curves, int n, const struct rise *r, 
   return 0;
 }
 
-/* Returns the curve with the smallest stride of at least a line. Caches are found on it. */
+/* Returns the curve with the smallest stride of at least a line. Caches are found on this curve. */
 static struct levels_curve *line_curve(struct levels_curve *curves, int n, uint64_t line)
 {
   struct levels_curve *best = NULL;

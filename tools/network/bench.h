@@ -138,7 +138,8 @@ struct bench_wire {
   int peer;  /**< rank at the other end of the wire */
 };
 
-/** Gbit/s to a rank from the rank with the same number on another host; NAN: uncertain. */
+/** A stream to a rank from the rank with the same number on another host. Rates are in Gbit/s; NAN:
+ * uncertain. */
 struct bench_flow {
   int shift, from, to; /**< shift: number of hosts from sender to receiver; from, to: ranks */
   double alone, all;   /**< rate while one host sends, and while all do */
@@ -159,7 +160,7 @@ struct bench {
   struct rank_row *ranks; /**< stored on all ranks */
   int64_t global[3];      /**< grid of the halo part */
   int procs[3];
-  /** transfers that this rank compared; after bench_run, those of all ranks */
+  /** transfers that this rank compared; after bench_run, transfers of all ranks */
   int64_t transfers;
   uint64_t between_hosts; /**< bytes that this rank sent to other hosts */
   /* the members from here on are complete only on rank 0 */

@@ -13,7 +13,7 @@
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
-/* Memory for a batch of small transfers, each at its own offset. */
+/* Bytes of memory for a batch of small transfers, each at its own offset. */
 #define REGION_BYTES ((int64_t)4 << 20)
 #define BATCH_MAX    64
 

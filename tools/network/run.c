@@ -142,7 +142,7 @@ static void paths_blank(struct bench_path *paths, int n)
   }
 }
 
-/* Removes meaningless times of an emulator; keeps those of collectives in host memory. */
+/* Removes meaningless times of an emulator; keeps times of collectives in host memory. */
 static void times_blank(struct bench *bench)
 {
   if (!bench->placement.info.emulated) return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fits the model to a study: logarithms of times, a robust loss, and MINPACK's Levenberg-Marquardt.
- * Each parameter is the logarithm of a positive number. It starts at a guess, and stays there if
- * the runs do not determine it. */
+/* Fits the model to the logarithms of a study's times, by a robust loss and MINPACK's
+ * Levenberg-Marquardt. Each parameter is the logarithm of a positive number. It starts at a guess,
+ * and stays there if the runs do not determine it. */
 #include <cminpack.h>
 #include <math.h>
 #include <stdio.h>
@@ -173,7 +173,8 @@ static int residuals(void *of, int m, int n, const double *at, double *residual,
   return 0;
 }
 
-/* Moves \a at to the minimum of the loss, sets *loss to it, and puts \a at into the model. */
+/* Moves \a at to the minimum of the loss, sets *loss to the loss there, and puts \a at into the
+ * model. */
 static status_t minimise(struct fitting *f, double *at, double *loss)
 {
   const int n = f->parameters, m = f->n + n;

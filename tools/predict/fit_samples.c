@@ -95,7 +95,7 @@ static const struct {
 } types[] = {{"NVIDIA H100 80GB HBM3", 0.0036, 132}, {"NVIDIA H200", 0.0139, 132}};
 
 /* Sets the spread of devices' speeds to the larger of the runs' spread and the known spread of the
- * device type, because devices of one host may be more alike than those of many. */
+ * device type, because devices of one host may be more alike than devices of many. */
 static void devices_note(const struct fitting *f)
 {
   double *shown = calloc((size_t)f->n + 1, sizeof *shown), spread = 0;

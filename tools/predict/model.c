@@ -88,7 +88,7 @@ static struct model_route model_route(const struct study_paths *paths, int hosts
 
 /* Sets the seconds of an exchange for latency and for bytes. Each is the longer of the time within
  * the host and the time between hosts, because transfers are concurrent. TRANSPORT_HOST applies to
- * the bytes of all ranks of the host; between hosts to those of two ranks, as in comm-gpu's
+ * the bytes of all ranks of the host; between hosts, to the bytes of two ranks, as in comm-gpu's
  * pairs. */
 static void paths_time(const struct model_terms *terms, const struct geometry *g,
                        const struct model_route *route, struct model_parts *parts)

@@ -251,8 +251,8 @@ static inline int model_transport_column(int via, enum model_transport_term term
   return TERMS + via * TRANSPORT_TERMS + (int)term;
 }
 
-/** Parts of a sweep, in seconds. If slabs are computed alongside the interior, the chain is the
- * work that precedes the exchange. */
+/** Parts of a sweep, in seconds. If slabs are computed alongside the interior, `chain` is the work
+ * that precedes the exchange. */
 struct model_parts {
   double interior, boundary, chain, latency, bytes, synchronisation, reduction;
   double hinder;     /**< seconds by which a second of hidden exchange slows computing */

@@ -46,7 +46,7 @@ struct predict_point {
   double late;         /**< delay by the slowest device, as a share of the interior time */
   double ideal, twice; /**< efficiency with equal devices, and on a network twice as fast */
   int n_measured;      /**< number of the study's runs at this point */
-  /** median seconds, NAN if not measured; efficiency, NAN without a run on one rank */
+  /** measured: median seconds, or NAN; measured_efficiency: NAN without a run on one rank */
   double measured, measured_efficiency;
   double twice_network; /**< seconds if latency and bytes took half the time */
 };

@@ -59,7 +59,7 @@ static void bits_set(const json_t *config, const json_t *result, int64_t sweeps,
              (long long)sweeps, data);
 }
 
-/* Sets the seconds per sweep, of the median block if blocks were timed, and the blocks' noise. */
+/* Sets the seconds per sweep (in the median block if blocks were timed) and the blocks' noise. */
 static void seconds_set(const json_t *result, int64_t block, double sweeps, struct study_run *run)
 {
   const json_t *samples = json_object_get(result, "samples");

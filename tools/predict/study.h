@@ -131,7 +131,8 @@ status_t study_leave(struct study *study, enum study_reason reason, const char *
 status_t study_select(struct study *study, const char *kernel, int ranks);
 
 /** \brief Leaves out runs whose transport is not \a transport and has no parameters in \a paths, or
- * whose halos were staged differently: a prediction for one transport does not need the others. */
+ * whose halos were staged differently: a prediction for one transport does not need other
+ * transports. */
 status_t study_transport_select(struct study *study, const struct study_paths *paths, const char *transport);
 
 /** \brief Leaves out copies of runs, runs on other machines than most, and runs that were not

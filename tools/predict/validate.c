@@ -72,8 +72,8 @@ static status_t rest_fit(const struct study *study, const struct study_paths *pa
 static status_t groups_leave(const struct study *study, const struct study_paths *paths,
                              const struct model_terms *from, int nested, struct validate_table *table);
 
-/* Leaves out a group of runs and predicts it from the others. If \a nested is 1, the widths of the
- * intervals come from leaving out groups of the remaining runs in turn. */
+/* Leaves out a group of runs and predicts it from the other runs. If \a nested is 1, the widths of
+ * the intervals come from leaving out groups of the remaining runs in turn. */
 static status_t leave_out(const struct study *study, const struct study_paths *paths, enum model_kind kind,
                           const char *left, const struct model_terms *from, int nested,
                           struct validate_table *table)

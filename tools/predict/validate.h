@@ -6,7 +6,7 @@
 
 #include "tools/predict/model.h"
 
-/** One run that was left out, with its prediction from the others. */
+/** One run that was left out, with its prediction from the other runs. */
 struct validate_pair {
   enum model_kind kind;
   char left[STUDY_TEXT]; /**< what was left out: "8 ranks", "size L", "cut 2x2x1" */
@@ -24,9 +24,9 @@ struct validate_table {
   struct validate_pair *pairs;
 };
 
-/** \brief Leaves out and predicts the runs on the most ranks, then those of each size, then those
- * of each cut of two ranks or more. The interval of a run does not depend on that run: its width
- * comes from leaving out some of the others. */
+/** \brief Leaves out and predicts the runs on the most ranks, then the runs of each size, then the
+ * runs of each cut of two ranks or more. The interval of a run does not depend on that run: its
+ * width comes from leaving out some of the other runs. */
 status_t validate_run(const struct study *study, const struct study_paths *paths,
                       const struct model_terms *from, struct validate_table *table);
 void validate_free(struct validate_table *table);

@@ -44,7 +44,7 @@ static __global__ void study(const T *__restrict__ from, T *__restrict__ to, uin
   }
 }
 
-/* Each block copies one tile; the last tile ends with the data. */
+/* Each block copies one tile; the last tile ends where the data ends. */
 template <int THREADS, int WORDS>
 static __global__ void __launch_bounds__(THREADS)
     tile(const uint4 *__restrict__ from, uint4 *__restrict__ to, uint64_t n)
