@@ -13,16 +13,16 @@ const char *meta_version(void);
  * same ID have the same code. "unknown" if the linker wrote none. */
 const char *meta_build(void);
 
-/** \brief UTC time as 2026-01-31T12:00:00Z. */
+/** \brief Writes the current UTC time as 2026-01-31T12:00:00Z. */
 void meta_time(char text[32]);
 
 #define META_HOST_BYTES 256
 
-/** \brief The full host name; in a Slurm step the node's name in Slurm, with which it can be
- * drained. Bytes that are not printable ASCII become '?'. Names of hosts need not be unique. */
+/** \brief Writes the full host name; in a Slurm step the node's name in Slurm, with which it can be
+ * drained. Bytes that are not printable ASCII become '?'. Host names need not be unique. */
 void meta_host(char *text, size_t size);
 
-/** \brief The CPU model as the operating system names it, otherwise "unknown". */
+/** \brief Writes the CPU model as the operating system names it, otherwise "unknown". */
 void meta_cpu_model(char *text, size_t size);
 
 struct doc;

@@ -20,14 +20,14 @@ static double sort_median(double *values, size_t n)
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* Upper confidence bound of the standard deviation at 99%, from n ascending absolute deviations
- * from the median. The median of the deviations is below their k-th smallest with the probability
- * that at most k - 1 of n fair coins show heads (David and Nagaraja, Order Statistics, 3rd edition,
- * 7.1); k is the normal approximation of that with the continuity correction. The bound holds for
- * every distribution and ignores as many outliers as n allows. For n < 7 the largest deviation
- * covers less than 99%, and the sample's own median makes the deviations smaller: the factors
- * compensate for both. They were simulated for normal values; tests/unit/test_stats.c repeats the
- * simulation. */
+/* Returns the upper confidence bound, at 99%, of the standard deviation, from n ascending absolute
+ * deviations from the median. The median of the deviations is below their k-th smallest with the
+ * probability that at most k - 1 of n fair coins show heads (David and Nagaraja, Order Statistics,
+ * 3rd edition, 7.1); k is the normal approximation of that with the continuity correction. The
+ * bound holds for every distribution and ignores as many outliers as n allows. For n < 7 the
+ * largest deviation covers less than 99%, and the sample's own median makes the deviations smaller:
+ * the factors compensate for both. They were simulated for normal values; tests/unit/test_stats.c
+ * repeats the simulation. */
 static double sigma_bound(const double *deviations, size_t n)
 {
   static const double factors[] = {0, 0, 0, 5.1, 2.5, 1.62, 1.3};

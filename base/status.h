@@ -37,12 +37,12 @@ extern const struct status_word {
   const char *verdict;
 } status_words[STATUS_WORDS];
 
-/** \brief One word for reports: "pass", "usage", "environment", "noisy", "wrong", "slow", "hang",
- * "fault", "incomplete". */
+/** \brief Returns one word for reports: "pass", "usage", "environment", "noisy", "wrong", "slow",
+ * "hang", "fault", "incomplete". */
 const char *status_verdict(status_t status);
 
-/** \brief The graver of two statuses, in the order fault, hang, wrong, environment, noisy, usage,
- * incomplete, slow, ok. */
+/** \brief Returns the graver of two statuses, in the order fault, hang, wrong, environment, noisy,
+ * usage, incomplete, slow, ok. */
 status_t status_worst(status_t a, status_t b);
 
 /** \brief Evaluates \a call; if it fails, stores its status in `status` and jumps to \a label. */

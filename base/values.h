@@ -54,8 +54,8 @@ size_t value_utf8(const char *text);
 /** \brief Replaces each byte that is not printable ASCII by '?'; it might control a terminal. */
 void value_make_printable(char *text);
 
-/** \brief Strict readers of a number: STATUS_USAGE, without a message, unless the whole text is one
- * number within range. */
+/** \brief Read a number strictly: return STATUS_USAGE, without a message, unless the whole text is
+ * one number within the range. */
 status_t value_read_int(const char *text, long long min, long long max, long long *value);
 status_t value_read_real(const char *text, double min, double max, double *value);
 

@@ -82,7 +82,7 @@ double policy_limit(const struct policy *policy, const char *key)
   return policy->limit[check_kind_find(key)];
 }
 
-/* A policy without limits. */
+/* Returns a policy without limits. */
 static struct policy policy_empty(const char *name)
 {
   struct policy p = {.throttle_forbidden = 0};

@@ -140,8 +140,8 @@ static int series_search(struct slowdown_series *l, struct slowdown *found, int 
   return n;
 }
 
-/* Returns whether rank e->rank only waited: another rank computed slowly for at least half of the
- * slowdown \a e, and \a e is one of exchange, or one of computing with much less slowness. */
+/* Returns whether rank e->rank only waited for another rank, which computed slowly for at least
+ * half of the slowdown \a e: \a e is in exchange, or in computing and much smaller. */
 static int is_dragged(const struct slowdown *e, const struct slowdown *by)
 {
   double common = fmin(e->end, by->end) - fmax(e->begin, by->begin);
