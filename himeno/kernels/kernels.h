@@ -115,7 +115,8 @@ struct himeno_kernel_set {
   /** \brief Fills one array (HIMENO_P: both fields) with its initial data; padding becomes zero. */
   status_t (*fill)(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
                    enum himeno_data data);
-  /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points only. */
+  /** \brief Does one pass of the variant over a box. Writes p[1 − source] on the box's points
+   * only. */
   status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep);
   /** \brief Returns the maximum number of sweeps over all owned points per call, for a classic
    * variant without neighbours. It is odd, so that p[1 − source] is the newest; any smaller odd
@@ -133,7 +134,7 @@ struct himeno_kernel_set {
   /** \brief Sweeps the slabs of the cut after the halos of the previous exchange have arrived, and
    * sends their new points. Meanwhile sweeps the inner box. */
   status_t (*linked)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
-  /** \brief The ceiling: reads 13 arrays and writes p[1] over the whole local array. */
+  /** \brief Runs the ceiling kernel: reads 13 arrays and writes p[1] over the whole local array. */
   status_t (*ceiling)(struct himeno_exec *exec, struct gpu_queue *queue);
   /** \brief Sums the checksums of \a n arrays of the fields (1 … HIMENO_COEFFICIENTS) over a box of
    * local points. Complete when the call returns. */
@@ -146,7 +147,7 @@ struct himeno_kernel_set {
   status_t (*repeat)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_fields *fields,
                      int source, const struct box *box, int times, const struct himeno_stuck *stuck,
                      float *values, int *processors);
-  /** \brief Resource use for the ladder; NULL if unknown. */
+  /** \brief Reports the use of resources, for the ladder; NULL if unknown. */
   status_t (*resources)(struct himeno_exec *exec, struct himeno_resources *resources);
   /** \brief Counts of the device's emulator; NULL if there is none. */
   void (*counts)(const struct himeno_exec *exec, struct himeno_counts *counts);

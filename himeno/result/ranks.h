@@ -36,7 +36,7 @@ struct path_probe {
 struct path_texts {
   char used[16];
   char why[GPU_TEXT_MAX]; /**< "" if the path uses the run's transport */
-  char handover[16];      /**< handover and reason, from struct halo_path */
+  char handover[16];      /**< handover, handover_why: as in struct halo_path */
   char handover_why[GPU_TEXT_MAX];
   struct path_texts *next;
 };

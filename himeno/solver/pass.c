@@ -72,7 +72,7 @@ static status_t gosa_advance(struct solver_passes *p, const struct solver_grid *
   return STATUS_OK;
 }
 
-/* A pass without neighbours. */
+/* Runs a pass without neighbours. */
 static status_t local_pass(struct solver_passes *p, const struct solver_grid *grid, struct himeno_exec *exec,
                            struct himeno_sweep *sweep)
 {
@@ -81,7 +81,7 @@ static status_t local_pass(struct solver_passes *p, const struct solver_grid *gr
   return grid->set->sweep(exec, grid->compute, sweep);
 }
 
-/* A pass in which the host moves the halos, or waits until they have arrived. */
+/* Runs a pass in which the host moves the halos, or waits until they have arrived. */
 static status_t attended_pass(struct solver_passes *p, const struct solver_grid *grid,
                               struct himeno_exec *exec, struct himeno_sweep *sweep)
 {
@@ -113,7 +113,7 @@ static status_t attended_pass(struct solver_passes *p, const struct solver_grid 
   return arrived ? gpu_wait(compute, arrived) : STATUS_OK;
 }
 
-/* A pass that only enqueues work. */
+/* Runs a pass that only enqueues work. */
 static status_t unattended_pass(struct solver_passes *p, const struct solver_grid *grid,
                                 struct himeno_exec *exec, struct himeno_sweep *sweep)
 {
@@ -134,7 +134,7 @@ static status_t unattended_pass(struct solver_passes *p, const struct solver_gri
   return arrived ? gpu_wait(compute, arrived) : STATUS_OK;
 }
 
-/* A pass in which the kernel exchanges its halos itself. */
+/* Runs a pass in which the kernel exchanges its halos itself. */
 static status_t linked_pass(struct solver_passes *p, const struct solver_grid *grid, struct himeno_exec *exec,
                             struct himeno_sweep *sweep)
 {

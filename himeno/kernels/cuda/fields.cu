@@ -77,7 +77,7 @@ static __global__ void __launch_bounds__(CUDA_CEILING_THREADS)
   ((float4 *)pass.out)[at] = total;
 }
 
-// One warp per row, lanes along k.
+// Sums checksums with one warp per row, lanes along k.
 static __global__ void checksum_kernel(const CUDA_GRID_CONSTANT struct cuda_checksum_job c,
                                        unsigned long long *sum)
 {

@@ -65,7 +65,7 @@ struct coefficients4 {
   float value[HIMENO_COEFFICIENTS][4];
 };
 
-// A load that bypasses L1 but keeps the value in L2, for grids that fit into L2.
+// Loads a quad past L1 but keeps it in L2, for grids that fit into L2.
 static __device__ __forceinline__ float4 load_keep(const float4 *at)
 {
 #if __CUDA_ARCH__ >= 700

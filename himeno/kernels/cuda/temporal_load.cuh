@@ -139,8 +139,8 @@ template <class S> static __device__ void feed_first(const temporal_tile<S> &til
   stage_p_load(tile, maps, 1, tile.full + 1);
 }
 
-// The loop of the feeding warp, which keeps the ring one stage ahead of the workers. If the rim has
-// warps, they load level 0.
+// Runs the loop of the feeding warp, which keeps the ring one stage ahead of the workers. If the
+// rim has warps, those load level 0.
 template <class S> static __device__ void feed(const temporal_tile<S> &tile, const temporal_maps &maps)
 {
   const bool keeps = tile.args.progress && blockIdx.x < tile.args.in_step;

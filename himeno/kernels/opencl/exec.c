@@ -95,7 +95,7 @@ static status_t fit_group(struct opencl_exec *x, const size_t limits[3])
       x->kernel->name, s->group[0], s->group[1], x->device->base.info.name, limits[0], limits[1], limits[2]);
 }
 
-/** Compiler options that describe the device. */
+/** Returns compiler options that describe the device. */
 static const char *device_options(const struct opencl_exec *x)
 {
   static const char *const means[] = {"", " -D GOSA_ADD", " -D GOSA_EXCHANGE"};

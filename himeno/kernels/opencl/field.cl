@@ -11,8 +11,9 @@ ulong mix(ulong z)
   return z ^ (z >> 31);
 }
 
-// One group per row, padding included: extent.s0 × extent.s1 rows of extent.s2 floats in
-// `stride.y`. `table` has one value per plane; if it is NULL, the value is the same everywhere.
+// Fills an array, padding included, with one group per row: extent.s0 × extent.s1 rows of extent.s2
+// floats in `stride.y`. `table` has one value per plane; if it is NULL, the value is the same
+// everywhere.
 __kernel void fill_standard(__global float *out, __global const float *table, const float value,
                             const long2 stride, const int4 extent)
 {
