@@ -41,7 +41,7 @@ void halo_route_close(struct halo_route *route);
 /** \brief Begins an exchange, as `start` of struct halo_transport does. */
 status_t halo_route_start(struct halo_route *route, struct gpu_mem field, struct gpu_event *computed);
 
-/** \brief Like halo_route_start, but sends the data in \a from instead of that in \a field. */
+/** \brief Like halo_route_start, but sends the data in \a from instead of the data in \a field. */
 status_t halo_route_pass(struct halo_route *route, struct gpu_mem from, struct gpu_mem field,
                          struct gpu_event *computed);
 status_t halo_route_progress(struct halo_route *route);

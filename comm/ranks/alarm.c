@@ -431,7 +431,7 @@ double alarm_launcher_ends(void)
   return stop_asked() && since < LAUNCHER ? LAUNCHER - since : 0;
 }
 
-/* Logs the message without asking other ranks: there are none, or watch_open was not called. */
+/* Logs the message without asking other ranks: none exist, or watch_open was not called. */
 static status_t hang_single(const struct watch_wait *wait)
 {
   int rank = 0;

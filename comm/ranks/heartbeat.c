@@ -118,7 +118,7 @@ static double patience_now(void)
   return heartbeat.patience;
 }
 
-/* Handles an alarm: reports and ends the process if the program does not within a grace period. */
+/* Handles an alarm. If the program does not report in time, reports and ends the process. */
 static void heed(uint64_t now)
 {
   if (!heartbeat.monitor->table->raised || alarm_launcher_ends() > 0) return;

@@ -5,8 +5,8 @@
  *
  * The ranks of one host write beats to a table that they share (alarm.h). If a rank is silent for
  * the deadline, or the program hangs in a blocking call, waiting programs are asked to report. If
- * none does, the thread itself reports and ends the process, upon which the launcher ends the other
- * processes. The thread makes no MPI calls. */
+ * none reports in time, the thread itself reports and ends the process, upon which the launcher
+ * ends the other processes. The thread makes no MPI calls. */
 #ifndef COMM_RANKS_HEARTBEAT_H
 #define COMM_RANKS_HEARTBEAT_H
 

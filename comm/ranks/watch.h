@@ -75,7 +75,8 @@ status_t watch_expired(struct watch_wait *wait);
 /** \brief Like watch_poll without a deadline; for possibly long waits for the rank's own device. */
 status_t watch_serve(struct watch_wait *wait);
 
-/** \brief Waits for an MPI request, with the deadline. \a what is its name: "the sum of gosa". */
+/** \brief Waits for an MPI request, with the deadline. \a what is a name such as "the sum of
+ * gosa". */
 status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what);
 
 /** \brief Like watch_request, for a wait for one rank of \a comm. */
@@ -85,7 +86,7 @@ status_t watch_peer(MPI_Comm comm, MPI_Request *request, int peer, const char *w
  * ranks watch each other, and a silent rank is still reported. */
 status_t watch_patiently(MPI_Comm comm, const char *what);
 
-/** \brief Collective operations of MPI, with the deadline of all waits. */
+/** \brief Collective operations of MPI, with the deadline of watch_open. */
 status_t watch_barrier(MPI_Comm comm, const char *what);
 status_t watch_allreduce(MPI_Comm comm, const void *send, void *receive, int count, MPI_Datatype type,
                          MPI_Op op, const char *what);

@@ -28,7 +28,7 @@ struct halo_peer {
 
 /** \brief Collective. Attaches the memory of the neighbours of all messages, stores a mark in their
  * mailboxes and checks the marks that arrived. If one rank cannot reach the other, clears
- * reach[m].carried at both ends, with the reason. */
+ * reach[m].carried and sets the reason at both ends. */
 status_t halo_peers_open(const struct halo_context *context, struct gpu_queue *queue,
                          const struct halo_offer *offer, struct halo_reach reach[HALO_MESSAGES_MAX],
                          struct halo_peer peers[HALO_MESSAGES_MAX]);

@@ -26,7 +26,7 @@ struct peer_proof {
 /** \brief Collective. Tests each pair of ranks of a host. Afterwards, transports that need direct
  * access refuse pairs whose test failed. A copy through the host is the control: returns
  * STATUS_WRONG if its data differs. Sets *proofs, on all ranks, to a list of *most entries per
- * rank. Do not free it. */
+ * rank, which the caller must not free. */
 status_t peers_prove(const struct placement *placement, struct gpu_device *device,
                      const struct peer_proof **proofs, int *most);
 

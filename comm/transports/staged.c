@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Transports that send packed halos in chunks: while one chunk is sent, the next is copied from the
- * device, and another to it. `staged` passes chunks through pinned memory that both ranks of a host
- * map, and between hosts by MPI. `staged-mpi` always uses MPI. `pageable` gives MPI pageable host
- * memory, and `mpi` gives it device pointers. */
+/* Transports that send packed halos in chunks: while one chunk is sent, another is copied from the
+ * device, and a third one to the device. `staged` passes chunks through pinned memory that both
+ * ranks of a host map, and between hosts by MPI. `staged-mpi` always uses MPI. `pageable` gives MPI
+ * pageable host memory, and `mpi` gives it device pointers. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
