@@ -186,7 +186,7 @@ static void find_levels(const struct mem_rig *rig, struct mem_latency *l)
 {
   const struct gpu_device_info *info = &rig->device->info;
   struct levels_curve curves[MEM_CURVES_MAX];
-  /* Ignore sizes from OpenCL drivers for GPUs, which may be sums of the first-level caches. */
+  /* Ignore cache sizes of GPUs from OpenCL drivers, which may be sums of first-level caches. */
   const uint64_t cache = info->is_cpu || rig->traits.last_cache ? info->cache_bytes : 0;
   for (int c = 0; c < l->n; c++)
     curves[c] = (struct levels_curve){.stride = l->curves[c].stride,

@@ -69,7 +69,7 @@ static status_t sample(struct sampler *s, struct sampler_item *item)
   return STATUS_OK;
 }
 
-/* Runs one item until its latest samples agree, for \a seconds to 4 × \a seconds. */
+/* Runs one item for at least \a seconds, until its samples agree or 4 × \a seconds are over. */
 static status_t sampler_settle(struct sampler *s, struct sampler_item *item, double seconds)
 {
   double last[SETTLE_LAST] = {0}, begin = stats_now(), past = 0;

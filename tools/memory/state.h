@@ -164,8 +164,8 @@ struct mem_run {
   struct mem_roofline roofline;
 };
 
-/* Each of these measures one section. STATUS_WRONG means that a result differs; earlier results can
- * still be reported. */
+/* Each of these functions measures one section. STATUS_WRONG means that a result differs; earlier
+ * results can still be reported. */
 status_t mem_copies_run(struct mem_run *run);
 status_t mem_mixes_run(struct mem_run *run);
 status_t mem_latency_run(struct mem_run *run);

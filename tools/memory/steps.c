@@ -13,7 +13,7 @@
 /** Penalty of a segment, in variances of the noise: the two parameters per segment (level and
  * position) that the Bayesian information criterion counts, doubled for safety. */
 #define PENALTY_NOISE 4
-/** Levels that differ by less than this factor are the same. */
+/** Levels that differ by less than this factor count as the same. */
 #define SAME_LEVEL 1.08
 /** A segment that rises by less than this factor from the end of a plateau continues it. */
 #define GENTLE_RISE 1.05

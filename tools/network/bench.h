@@ -142,7 +142,7 @@ struct bench_wire {
  * uncertain. */
 struct bench_flow {
   int shift, from, to; /**< shift: number of hosts from sender to receiver; from, to: ranks */
-  double alone, all;   /**< rate while one host sends, and while all do */
+  double alone, all;   /**< rates while one host sends, and while all hosts send */
 };
 #define BENCH_SHIFTS 8 /**< maximum number of shifts */
 

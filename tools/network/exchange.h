@@ -56,7 +56,8 @@ void bench_exchange_close(struct bench_exchange *x);
  * this rank. Logs an error and returns STATUS_WRONG if content differs. */
 status_t bench_exchange_batch(struct bench_exchange *x, int n, double *seconds);
 
-/** \brief Compares every point of both fields after the last batch; errors as for a batch. */
+/** \brief Compares every point of both fields after the last batch. Returns errors as a batch
+ * does. */
 status_t bench_exchange_check(struct bench_exchange *x);
 
 #endif

@@ -173,8 +173,8 @@ static status_t pairs_round_run(struct bench *bench, const struct halo_transport
   return STATUS_OK;
 }
 
-/* Returns whether a pair is measured at all sizes. Two pairs are: ranks 0 and 1, and rank 0 and the
- * first rank of another host. */
+/* Returns whether a pair is measured at all sizes. These are the pair of ranks 0 and 1, and the
+ * pair of rank 0 and the first rank of another host. */
 static int draws_curve(const struct bench *bench, int a, int b)
 {
   int between = 0;

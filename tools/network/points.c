@@ -110,8 +110,8 @@ static status_t size_fits(const struct bench_plan *plan, MPI_Comm comm, double c
   return STATUS_OK;
 }
 
-/* Measures the smallest size first, then each of the sizes that a fit needs most if it takes at
- * most half of the remaining time, then the others. */
+/* Measures the smallest size first, then each of the sizes that a fit needs most if that size takes
+ * at most half of the remaining time, then the others. */
 status_t bench_curve_measure(struct bench *bench, MPI_Comm comm, int64_t least, int64_t most, int all,
                              bench_measure *measure, void *of, struct bench_curve *curve)
 {

@@ -70,7 +70,7 @@ extern const char *const model_limit_names[MODEL_LIMITS];
 struct model_values {
   double value[MODEL_COLUMNS_MAX];
   double cache_points;
-  double share;  /**< f, by which model_slowdown slows ranks that share a memory; 0: none shared */
+  double share;  /**< f, the parameter of model_slowdown; 0: no ranks share a memory */
   double hinder; /**< h, the seconds by which a second of hidden exchange slows computing */
 };
 
@@ -171,7 +171,7 @@ struct model_scale {
   double compute, exchange;
 };
 
-/** A prediction, seconds per sweep. */
+/** A prediction. Times are seconds per sweep. */
 struct model_time {
   double seconds, low, high; /**< low to high: interval of 90% of runs; 0 without an interval */
   double interior, latency, bytes, boundary, synchronisation, reduction;

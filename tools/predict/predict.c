@@ -16,7 +16,7 @@
 /* Largest number of ranks in the search for the end of strong scaling. */
 #define SEARCH_RANKS 4096
 #define HALF         0.5
-/* Assumed maximum ranks per host, as a multiple of those on the only measured host. */
+/* Assumed maximum ranks per host, as a multiple of the ranks on the only measured host. */
 #define HOST_IMAGINED 2
 
 static const struct model_scale twice_network = {1, 0.5};

@@ -26,7 +26,7 @@ struct predict_config {
   struct model_scale scale;
   /** relative standard deviation of devices' speeds, percent; negative: use the model's value */
   double device_spread;
-  unsigned keep; /**< runs to keep that would be left out, see study_keep_parse */
+  unsigned keep; /**< reasons for which runs are not left out, see study_keep_parse */
   double within; /**< largest accepted error in percent; 0: any */
   int quiet;
 };

@@ -10,7 +10,8 @@
 #define LEFT_SHOWN  8
 #define KINDS_SHOWN 3 /* maximum lines about runs of another kernel, backend or device */
 
-/* Prints what was left out, except runs on too many ranks and files of other programs. */
+/* Prints left-out runs with the reasons, but no runs that were left out for their number of
+ * ranks. */
 static void print_left(const struct study *study, FILE *out)
 {
   for (int reason = LEFT_FAILED; reason < STUDY_REASONS; reason++) {

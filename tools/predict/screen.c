@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selects the runs of a study that are fitted together. Lists the others with the reason. */
+/* Selects the runs of a study that are fitted together. Lists the other runs with the reason. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,8 @@ double student_quantile(double p, double freedom);
 double student_order(double *values, int n, double q);
 
 /** \brief For the largest of n standard normal deviates, student_largest returns the q-quantile and
- * the other function the expectation (Blom 1958, within 5% for n = 2, within 1% from n = 8 on). */
+ * student_largest_expected the expectation (Blom 1958, within 5% for n = 2, within 1% from n = 8
+ * on). */
 double student_largest(double q, double n);
 double student_largest_expected(double n);
 

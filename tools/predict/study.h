@@ -121,7 +121,7 @@ struct study_paths {
 status_t study_read(const char *path, struct study *study);
 void study_free(struct study *study);
 
-/** \brief Adds a document to the list of those left out, with the reason as text. */
+/** \brief Adds a document, with the reason as text, to the list of documents that were left out. */
 status_t study_leave(struct study *study, enum study_reason reason, const char *file, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -34,7 +34,8 @@ void validate_free(struct validate_table *table);
 /** \brief Widens intervals beyond the measured range, so that they contain 90% of the pairs. */
 void validate_widen(const struct validate_table *table, struct model *model);
 
-/** \brief Leaves out runs that are so far from a fit to the others that no scatter explains it. */
+/** \brief Leaves out runs that are so far from a fit to the other runs that no scatter explains
+ * it. */
 status_t validate_outliers(struct study *study, const struct study_paths *paths);
 
 /** \brief Predicts each run of \a study with \a model. */

@@ -63,7 +63,8 @@ static status_t products_cut(const int asked[3], struct study_run *run)
 }
 
 /* Returns the bytes that a rank sends of A (side 0, along a row of ranks) or of B (side 1, along a
- * column): one slice per step of each panel. \a across is its rows of A or columns of B. */
+ * column): one slice per step of each panel. \a across is the number of its rows of A or columns of
+ * B. */
 static double ring_bytes(const struct geometry *all, const struct gemm_grid *grid, int side, double across)
 {
   const int ring = all->procs[1 - side];
