@@ -21,7 +21,7 @@
 
 #define ROUNDS_MAX 1000
 
-/** a = b + 3·c over n floats (a multiple of 4), with streaming stores if the CPU has them. */
+/** Computes a = b + 3·c over n floats (a multiple of 4), with streaming stores if possible. */
 static void triad_part(float *a, const float *b, const float *c, int64_t n)
 {
 #ifdef __x86_64__

@@ -150,7 +150,7 @@ passes() {
   passes 'inventory.json: '
   echo '{"schema": "himeno-inventory/1", "hosts": {"h[1-2]": {"gpu": []}}}' >lib/inventory.json
   passes '1-2.: gpu: must be one of gpus, '
-  # The other checks still run.
+  # A check that cannot run does not keep the others from running.
   xid 4 79
   check prolog
   expect_status 1

@@ -20,14 +20,15 @@ static const int64_t shapes[][3] = {
     {384, 520, 33}, {640, 257, 24}, {40, 17200, 70},
 };
 
-/* Less than a tile; several tiles along m and n; more steps along k than kernels have stages. */
+/* Shapes below a tile, with several tiles along m and n, and with more steps along k than
+ * stages. */
 static const int64_t tiny_shapes[][3] = {{5, 7, 3}, {130, 258, 17}, {24, 40, 330}};
 
 static const float factors[][2] = {{1, 0}, {-0.75f, 0}, {1, 1}, {0.5f, -2}};
 #define FACTORS (int)(sizeof factors / sizeof factors[0])
 
-/* Padding of the leading dimensions of A, B and C: none; to rows of whole vectors, which the last
- * elements of the matrix fill only in part; to rows that are not whole vectors. */
+/* Padding of the leading dimensions of A, B and C: none; to rows of whole vectors, of which the
+ * matrix fills the last one only in part; to rows that are not whole vectors. */
 static const int64_t pads[][3] = {{0, 0, 0}, {8, 16, 4}, {1, 3, 5}};
 #define PADS (int)(sizeof pads / sizeof pads[0])
 
@@ -35,8 +36,8 @@ struct effort {
   const char *name;
   const int64_t (*shapes)[3];
   int n_shapes;
-  /* step to the next pair of factors; from FACTORS on each shape has one pair, alternately the
-   * first and the last */
+  /* step to the next pair of factors; with FACTORS or more, each shape has one pair, alternately
+   * the first and the last */
   int factors;
   int blocks; /* step to the next way to block the work, with another first one for each problem */
   int wide;   /* 1: also tests data with wide exponents, and special values */

@@ -191,7 +191,7 @@ static void read_curves(const char *folder, const char *name, struct curves *c)
   json_decref(one);
 }
 
-/* CUDA measured the levels, and OpenCL, whose driver does not report the last cache's size. */
+/* CUDA and OpenCL measured the levels. OpenCL's driver does not report the last cache's size. */
 static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
 {
   static const char *const names[] = {"mem-latency", "mem-opencl"};

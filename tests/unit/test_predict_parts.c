@@ -52,8 +52,8 @@ static struct model *model_of(const struct study_paths *paths)
   return model;
 }
 
-/* Six ranks in a row on two hosts: the second has both neighbours on its own host, the third has
- * one there and one on the other host. */
+/* Six ranks in a row are on two hosts: the second rank has both neighbours on its own host, the
+ * third has one there and one on the other host. */
 static void the_slowest_rank_decides_and_paths_carry_bytes_concurrently(void **state)
 {
   struct geometry g;

@@ -323,7 +323,7 @@ static double interior_of(const struct model_terms *terms, int64_t m, int64_t n,
   return parts.interior;
 }
 
-/* Waves of 132 tiles of 128x256. A multiply-add costs 1, the sum of an element's parts 100. */
+/* Waves have 132 tiles of 128x256. A multiply-add costs 1, the sum of an element's parts 100. */
 static void tiles_go_in_rounds(void **state)
 {
   struct model_terms terms = {.tile = {128, 256}, .units = 132, .slabs_hidden = 1, .depth = 1};
@@ -345,7 +345,7 @@ static void tiles_go_in_rounds(void **state)
   assert_near(interior_of(&terms, 3072, 3072, 300, 1), 3072.0 * 3072 * 300, 1e-9);
 }
 
-/* 2x3 ranks: own slices are a sixth of the product, two slices of each matrix four sixths. */
+/* With 2x3 ranks, own slices are a sixth of the product, two slices of each matrix four sixths. */
 static void the_first_panel_hides_behind_own_slices(void **state)
 {
   struct model_parts parts = {.interior = 6, .latency = 1, .bytes = 1};

@@ -195,7 +195,7 @@ static void a_missing_file_is_no_mistake_of_the_program(void **state)
   log_hold(0);
 }
 
-/* Parts of the language in random order: the assembler may refuse any text, but must not crash. */
+/* Assembles parts of the language in random order: any text may be refused, but none may crash. */
 static void random_text_never_crashes_the_assembler(void **state)
 {
   static const char *const pieces[] = {"mov ",    "r0",          ", ",

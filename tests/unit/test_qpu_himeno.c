@@ -142,7 +142,7 @@ static void a_boxs_points_are_counted(void **state)
   assert_int_equal(counts.flop % 16, 0);
 }
 
-/* Twelve programs with equally many columns; a part of the longer box is run to estimate it. */
+/* Twelve programs get equally many columns; a part of the longer box is run to estimate it. */
 static void a_long_box_is_estimated_by_a_part(void **state)
 {
   static const int64_t extents[][3] = {{66, 38, 50}, {66, 194, 50}};

@@ -21,8 +21,8 @@ static void must_run(const char *text, int unchecked, const uint32_t *expected, 
   rig_close(&rig);
 }
 
-/* Legal: one lane is written and another one read, the target takes one lane, or the value stays in
- * its quad or moves up, as in matrix products with all their state in one vector. */
+/* Legal rotations: one lane is written and another one read, the target takes one lane, or the
+ * value stays in its quad or moves up, as in matrix products with all their state in one vector. */
 static void rotations_that_touch_other_lanes_break_no_rule(void **state)
 {
   static const char *const harmless[] = {

@@ -159,8 +159,8 @@ static int busy_run(int ranks, int blocks, const struct busy *busy, double slow,
   return straggler_find(&in, found, FOUND_MAX);
 }
 
-/* Machines from quiet ones to those where a third of all blocks are disturbed, for two blocks on
- * average. */
+/* The machines range from quiet ones to those where a third of all blocks are disturbed, for two
+ * blocks on average. */
 static void ten_thousand_runs_on_a_busy_machine_accuse_in_ten_at_most(void **state_)
 {
   static const int ranks[] = {4, 5, 8, 16}, blocks[] = {1, 3, 6, 7, 8, 10, 13, 20, 40};

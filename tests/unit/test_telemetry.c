@@ -55,7 +55,7 @@ static void nvml_reports_ecc_links_and_retired_memory(void **state)
   telemetry_close(t);
 }
 
-/* An H200: 6144 bits at 3201 MHz, twice per clock; 16896 lanes at 1980 MHz. */
+/* An H200 has 6144 bits at 3201 MHz, twice per clock, and 16896 lanes at 1980 MHz. */
 static void peaks_are_clocks_by_widths(void **state)
 {
   struct telemetry_state s;
