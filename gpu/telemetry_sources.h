@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Sources of telemetry. Each fills in the values that it knows, and leaves the others. */
+ * \brief Sources of telemetry. Each fills in the values that it knows, and leaves other values
+ * unchanged. */
 #ifndef GPU_TELEMETRY_SOURCES_H
 #define GPU_TELEMETRY_SOURCES_H
 

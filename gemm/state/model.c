@@ -21,8 +21,8 @@ const char *const gemm_bound_names[] = {"arithmetic", "device memory", "local me
 #define SECTOR 32.0
 
 /* Returns the operations per byte for a block of rows × columns that reads `depth` elements of each
- * row and column at a time. Without transposition, a row's elements are contiguous; a column's are
- * not, but the block also uses the neighbours in its sectors. */
+ * row and column at a time. Without transposition, a row's elements are contiguous. A column's
+ * elements are not, but the block also uses their neighbours in the same sectors. */
 static double intensity(const struct gemm_problem *p, double rows, double columns, double depth)
 {
   double bytes = (double)gemm_types[p->type].operand_bytes;

@@ -73,8 +73,8 @@ struct gemm_path {
   char face[8];  /**< "j+": along the process row; "i+": along the process column */
   int64_t bytes; /**< bytes per slice */
   char used[16];
-  char why[GPU_TEXT_MAX]; /**< reason why another transport than the run's is used; otherwise "" */
-  char handover[16];      /**< handover of the halo_path, and its reason */
+  char why[GPU_TEXT_MAX]; /**< reason why the path does not use the run's transport; otherwise "" */
+  char handover[16];      /**< handover of the halo_path, and the reason for it */
   char handover_why[GPU_TEXT_MAX];
 };
 

@@ -26,8 +26,8 @@ struct gemm_flip {
   int bit;
   char kernel[32]; /**< kernel or library; "": any */
   int block;       /**< number of the kernel's block, 0, GEMM_BLOCK_LAST or GEMM_BLOCK_TRIAL */
-  int check;       /**< number of the check, from 1: of all kernels, or in this kernel's trials */
-  int checks;      /**< number of checks so far */
+  int check;       /**< number of the check, from 1, over all kernels or this kernel's trials */
+  int checks;      /**< number of checks counted so far */
 };
 
 #define GEMM_FLIPS_MAX 64

@@ -431,7 +431,7 @@ status_t gemm_verify_bits(const struct gemm_reference *r, const void *right, con
 struct repeated {
   int launches;
   double growth, decay;           /**< Σβ^i and β^launches */
-  double growth_most, decay_most; /**< the same sums for |β| */
+  double growth_most, decay_most; /**< the same values for |β| */
 };
 
 static struct repeated repeated_make(double beta, int launches)

@@ -24,7 +24,7 @@ struct opencl_device {
   struct opencl_pinned *pinned; /**< memory that alloc_host or pin mapped */
   struct opencl_built *built;   /**< programs built so far */
   uint64_t held_bytes;          /**< bytes that this process has allocated */
-  uint64_t free_at_open;        /**< bytes that were free at open; on a CPU, those of the host */
+  uint64_t free_at_open;        /**< bytes that were free at open; for a CPU, on the host */
   /** state of `notice`, which any thread of the driver may write */
   atomic_int noticed;
   char notice[256];   /**< the first error that the driver reported asynchronously */

@@ -45,9 +45,9 @@ static int64_t simd_round_up(int64_t x, int64_t step)
   return (x + step - 1) / step * step;
 }
 
-/* Packs a panel of `width` lines (rows of A or columns of B) for the micro kernel: element l of
- * each line, then element l + 1 of each. Strides in elements: `across` between lines, `along`
- * within a line. */
+/* Packs a panel of `width` lines (rows of A or columns of B) for the micro kernel: element 0 of all
+ * lines, then element 1, and so on. In elements, `across` is the stride between lines, and `along`
+ * the stride within a line. */
 #define PANEL_PACK(number)                                                                                   \
   static void panel_pack_##number(const number *from, int64_t across, int64_t along, int64_t lines,          \
                                   int64_t depth, int64_t width, number *to)                                  \

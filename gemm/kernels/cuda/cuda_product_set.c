@@ -118,8 +118,8 @@ static const struct gemm_kernel dmma = {
     .rung = 12,
     .types = GEMM_BIT(GEMM_F64),
     TENSOR(tensor_dmma),
-    /* The rung's own model chooses the tile for the first entry, and the number of parts of k for
-     * all entries but the last. */
+    /* For the first entry, the rung's own model chooses the tile. For all entries but the last, it
+     * chooses the number of parts of k. */
     GEMM_BLOCKS({0}, {.group_m = 128, .group_n = 128}, {.group_m = 128, .group_n = 64},
                 {.group_m = 64, .group_n = 128}, {.group_m = 64, .group_n = 64},
                 {.group_m = 64, .group_n = 32}, {.group_m = 16, .group_n = 128},
@@ -133,8 +133,8 @@ static const struct gemm_kernel wgmma = {
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .stays = 1,
     TENSOR(tensor_wgmma),
-    /* The rung's own model chooses the tile for the first entry, and the number of parts of k for
-     * all entries but the last. */
+    /* For the first entry, the rung's own model chooses the tile. For all entries but the last, it
+     * chooses the number of parts of k. */
     GEMM_BLOCKS({0}, {.group_m = 256, .group_n = 256}, {.group_m = 256, .group_n = 192},
                 {.group_m = 256, .group_n = 128}, {.group_m = 256, .group_n = 64},
                 {.group_m = 64, .group_n = 256}, {.group_m = 128, .group_n = 256},

@@ -87,7 +87,7 @@ enum qpu_kind { QPU_ALU, QPU_LOAD, QPU_SEMAPHORE, QPU_BRANCH };
 struct qpu_inst {
   uint8_t sig, unpack, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul;
   uint8_t op_mul, op_add, raddr_a, raddr_b, add_a, add_b, mul_a, mul_b;
-  /** fields of branches only; their raddr_a has five bits, of which `sf` is the lowest */
+  /** fields of branches only; the lowest of the five bits of a branch's raddr_a is also `sf` */
   uint8_t cond_br, rel, reg;
   uint32_t imm; /**< immediate value of loads, semaphores and branches */
 };

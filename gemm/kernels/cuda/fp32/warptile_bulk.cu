@@ -174,7 +174,7 @@ static cuda_launch bulk_describe(const cuda_job *job, const warptile_cut &cut)
 }
 
 // A matrix stored as rows×columns, and the box of one copy. `turns`: the kernel transposes the box
-// later, so it is stored swizzled.
+// later, so the box is stored swizzled.
 struct map_shape {
   const float *data;
   int rows, columns;

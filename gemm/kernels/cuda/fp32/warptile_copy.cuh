@@ -19,7 +19,7 @@ template <int extent, int depth, int threads> struct tile_copy {
   static constexpr int share = extent * depth / threads;
   const float *from;
   int64_t step,
-      // elements between copies (step), and from the last copy's end to the next tile (rewind)
+      // step: elements between copies; rewind: elements from the last copy's end to the next tile
       rewind;
   uint32_t to, to_step; // bytes
   int k, k_step;        // k of the first copy, and distance in k between copies

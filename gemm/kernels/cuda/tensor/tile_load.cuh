@@ -82,7 +82,7 @@ template <class E, int rows, int columns, int threads, bool along, bool whole> s
     offset = row * pitch + column;
   }
 
-  // Loads the share. `aligned`, equal for all threads: every stored row begins at a multiple of 16
+  // Loads the share. All threads set `aligned` if every stored row begins at a multiple of 16
   // bytes. Elements at the end of a row that do not fill 16 bytes are copied one by one.
   __device__ __forceinline__ void load(E *tile, bool aligned)
   {

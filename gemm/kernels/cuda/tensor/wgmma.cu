@@ -135,8 +135,8 @@ static size_t wgmma_work(const cuda_job *job, gemm_type type, const cuda_chip *,
 
 // Measured on an H200, to compare tiles. STEP: a step of 128 bytes along k of a tile with 256
 // columns. ROUND: the first loads and the last store of a round of tiles. COMBINE: the kernel that
-// adds up parts of k. L2_READ, PARTS: bytes from and to the L2 cache. `step` in `widths`: the share
-// of STEP_SECONDS that narrower tiles take.
+// adds up parts of k. L2_READ: reads from the L2 cache. PARTS: transfers of parts of k. `step` in
+// `widths`: the share of STEP_SECONDS that narrower tiles take.
 #define STEP_SECONDS       0.58e-6
 #define ROUND_SECONDS      1e-6
 #define COMBINE_SECONDS    3e-6

@@ -183,8 +183,9 @@ static __device__ __forceinline__ void wgmma_stage(float (&d)[S::columns / 2], u
   wgmma_commit();
 }
 
-// The k loop of a tile: one stage's products are in flight while the next one's are issued. A stage
-// is released to both blocks of the cluster, because each block's multicast of B writes to both.
+// The k loop of a tile: one stage's products are in flight while those of the next stage are
+// issued. A stage is released to both blocks of the cluster, because each block's multicast of B
+// writes to both blocks.
 template <class S>
 static __device__ __forceinline__ void wgmma_multiply(const wgmma_storage<S> &storage,
                                                       float (&d)[S::columns / 2], ring<S::stages> &at,
