@@ -112,7 +112,7 @@ static status_t flops_run(void *context)
   return job->rig->ops->flops(job->rig->exec, job->rig->sampler.queue, &job->flops);
 }
 
-/* Compares all bits with the host's result; single precision gives the same bits everywhere. */
+/* Compares the sum with the host's result: single precision gives the same bits everywhere. */
 static status_t fp32_check(struct roofline_work *work, struct flops_job *job)
 {
   char what[64];

@@ -215,7 +215,7 @@ void bench_counters_read(const char *pci, struct cards *cards);
  * that to \a text and returns 1; otherwise returns 0. */
 int bench_counters_finding(const struct bench_counters *counters, int row, char *text, size_t size);
 
-/** \brief Returns 1 if \a transport is available and the user requested it or none. */
+/** \brief Returns 1 if \a transport is available, and the user requested this transport or none. */
 int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport);
 
 /** \brief Collective over all ranks, before a curve of \a part that takes \a shares time shares.

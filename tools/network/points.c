@@ -100,7 +100,7 @@ static void curve_insert(struct bench_curve *curve, const struct bench_point *po
 }
 
 /* Sets *fits to 1 if a size fits into a share of the curve's remaining time on all ranks. \a cost
- * is the time of a small size. */
+ * is the seconds for a small size. */
 static status_t size_fits(const struct bench_plan *plan, MPI_Comm comm, double cost, int64_t bytes,
                           double share, int *fits)
 {

@@ -43,7 +43,7 @@ struct predict_point {
   double gflops;
   /** speed per rank, relative to one rank with the same grid (weak: same part) */
   double efficiency;
-  double late;         /**< delay by the slowest device, as a share of the interior time */
+  double late;         /**< delay by the slowest device, as a share of computing time */
   double ideal, twice; /**< efficiency with equal devices, and on a network twice as fast */
   int n_measured;      /**< number of the study's runs at this point */
   /** measured: median seconds, or NAN; measured_efficiency: NAN without a run on one rank */

@@ -163,9 +163,9 @@ static inline const char *study_cut_text(const int procs[3], char text[STUDY_TEX
 
 int study_per_host(const struct study_run *run);
 
-/** \brief Reads a document of comm-gpu. A transport's parameters are the medians over its pairs; if
- * some were measured all at once, only those count. Returns STATUS_ENVIRONMENT if it cannot be read
- * or has no fit, STATUS_USAGE if it is invalid. */
+/** \brief Reads a document of comm-gpu. A transport's parameters are the medians over its pairs. If
+ * pairs were measured all at once, only these measurements count. Returns STATUS_ENVIRONMENT if it
+ * cannot be read or has no fit, STATUS_USAGE if it is invalid. */
 status_t study_paths_read(const char *path, struct study_paths *paths);
 
 /** \brief Returns the index of the transport of that name, or −1. */
