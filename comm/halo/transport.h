@@ -7,7 +7,7 @@
  * transport cannot carry, and enforces deadlines.
  *
  * A sweep computes the points that neighbours need, calls `start`, computes the rest, and calls
- * `finish`. Between the two calls, the transport moves data without blocking the host for long. */
+ * `finish`. Meanwhile the transport moves data without blocking the host for long. */
 #ifndef COMM_HALO_TRANSPORT_H
 #define COMM_HALO_TRANSPORT_H
 
