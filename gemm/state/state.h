@@ -74,7 +74,7 @@ struct gemm_path {
   int64_t bytes; /**< bytes per slice */
   char used[16];
   char why[GPU_TEXT_MAX]; /**< reason why the path does not use the run's transport; otherwise "" */
-  char handover[16];      /**< handover of the halo_path, and the reason for it */
+  char handover[16];      /**< "shared memory" or "MPI" if panels are staged, and why; or "" */
   char handover_why[GPU_TEXT_MAX];
 };
 

@@ -63,7 +63,7 @@ enum qpu_register {
   QPU_R_MUTEX = 51,
   QPU_W_ACC0 = 32,
   QPU_W_ACC3 = 35,
-  QPU_W_R5 = 37, /**< broadcasts each quad's first element to it (file A), or element 0 (file B) */
+  QPU_W_R5 = 37, /**< file A: each quad gets its first element; file B: all lanes get element 0 */
   QPU_W_HOST_INTERRUPT = 38,
   QPU_W_NOP = 39,
   QPU_W_UNIFORM_ADDRESS = 40, /**< file B: relative to the stream's current position */
