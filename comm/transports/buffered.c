@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 
-/* CHUNK_FLOATS: maximum floats per chunk of messages sent by MPI, until measurements choose
- * another. HANDOVER_FLOATS: maximum floats per chunk of messages in shared memory. */
+/* CHUNK_FLOATS: maximum floats per chunk of messages sent by MPI, until measurements choose another
+ * length. HANDOVER_FLOATS: maximum floats per chunk of messages in shared memory. */
 #define CHUNK_FLOATS    65536
 #define HANDOVER_FLOATS 262144
 

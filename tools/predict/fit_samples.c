@@ -73,7 +73,7 @@ status_t fit_samples_make(const struct study *study, struct fitting *f)
   return STATUS_OK;
 }
 
-/* Returns the ranks per host in the runs on several hosts, or 0 if there are none. */
+/* Returns the most ranks per host in runs on several hosts, or 0 if there are no such runs. */
 static int host_ranks(const struct study *study)
 {
   int most = 0;

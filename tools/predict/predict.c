@@ -98,10 +98,10 @@ double predict_gflops(const struct predict *p, const struct geometry *g, double 
 }
 
 /* Returns the spread of the devices' speeds that a prediction must add: 0 for as many hosts (or, if
- * the user gave the spread, ranks) as in the study, whose times include the spread. On more, the
- * slowest of N devices decides. A rank's sweep begins when the previous sweep of this rank and of
- * its neighbours has ended, so that after any number of sweeps the latest rank is as late as the
- * slowest device. */
+ * the user gave the spread, ranks) as in the study, whose times include the spread. On more hosts
+ * or ranks, the slowest of N devices decides. A rank's sweep begins when the previous sweep of this
+ * rank and of its neighbours has ended, so that after any number of sweeps the latest rank is as
+ * late as the slowest device. */
 static double devices_spread(const struct predict *p, const struct geometry *g)
 {
   if (p->config.device_spread >= 0)
