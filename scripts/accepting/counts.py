@@ -147,8 +147,7 @@ def untested(run):
 
 
 def short(run, names):
-    """Return {host: reason} of hosts with fewer devices than are listed, or than their peers
-    have."""
+    """Return {host: reason} of hosts with fewer devices than are listed, or than their peers."""
     if run.a.backend in ("cpu", "qpu"):
         return {}
     held = {name: held_by(run.document(f"alone-{name}")) for name in names}

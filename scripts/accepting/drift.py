@@ -31,8 +31,8 @@ def keyed(rows):
 
 
 def move(before, now):
-    """Move a device's earlier row to its present host. Return {UUID: earlier host} of those
-    moved."""
+    """Move a device's earlier row to its present host. Return {UUID of such a device: earlier
+    host}."""
     gone, come = before.keys() - now.keys(), now.keys() - before.keys()
     moved = {}
     for host, device in sorted(come, key=str):

@@ -211,8 +211,7 @@ def devices(run):
 
 
 def machine(run, rows):
-    """Return {property: {value: its hosts}} of the software, and the number of devices per
-    model."""
+    """Return {property: {value: its hosts}} of the software, and the number of devices by model."""
     found = {"suite": {}, "driver": {}, "mpi": {}, "kernel": {}}
     models = {}
 
@@ -260,8 +259,7 @@ def durations(run):
 
 
 def limits(run):
-    """Return one row per check of the policy: its limit, the limit's origin, the smallest
-    margin."""
+    """Return one row per check of the policy: its limit, the limit's origin, the least margin."""
     worst = {}
     for name, step in run.done.items():
         accept = (run.document(name) or {}).get("result", {}).get("accept") or {}

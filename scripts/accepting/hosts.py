@@ -94,8 +94,8 @@ def fold(names):
 
 
 def slots_of(words):
-    """Return the slots in a hostfile's line, such as slots=8 or max_slots = 8; None without
-    them."""
+    """Return the slots in a hostfile's line, such as slots=8 or max_slots = 8; None if it has
+    none."""
     rest = re.sub(r"\s*=\s*", "=", " ".join(words))
     for key in ("slots", "max[-_]slots"):
         found = re.search(rf"(?:^|\s){key}=(\d+)(?:\s|$)", rest)

@@ -120,8 +120,8 @@ def unjudged(run, pair, step):
 
 
 def path_found(run, pair):
-    """Return text about the transport of two hosts, its rate and idle network cards, which comm-gpu
-    measures."""
+    """Return text, from comm-gpu, about the transport of two hosts, its rate and idle network
+    cards."""
     if not run.has("comm-gpu"):
         return ""
     options = [

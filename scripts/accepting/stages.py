@@ -71,8 +71,7 @@ def all_of_them(run, soaked=None):
 
 
 def sized(run):
-    """Return the options of the problem. Without --size, himeno-gpu chooses by the device's
-    kind."""
+    """Return the problem's options. Without --size, himeno-gpu chooses by the device's kind."""
     more = [
         word
         for name in ("block", "timeout")

@@ -56,8 +56,7 @@ class Timing:
         return seconds if self.budget is None else min(seconds, self.budget)
 
     def ended(self, stage, seconds, was_kept):
-        """Count a finished step of a stage. `was_kept`: the step ran before this program
-        started."""
+        """Count a finished step of a stage. `was_kept`: the step ran before this program began."""
         if stage == "soak":
             self.soaked += seconds
             return

@@ -292,8 +292,7 @@ def anyhow_set(expression):
 
 
 class Mutant:
-    """A mutant: a function, an expression in it, and its replacement. Its text describes the
-    error."""
+    """A mutant: a function, an expression in it, its replacement, and a text about the error."""
 
     def __init__(self, name, text, keys):
         self.name, self.text = name, text

@@ -138,8 +138,8 @@ class Scratch:
         (self.tree / file).write_text(text, encoding="utf-8")
 
     def compiled(self):
-        """Return [(object, files from which it was compiled)] of all objects. The first file is the
-        source."""
+        """Return [(object, files from which it was compiled)] of all objects, the source file
+        first."""
         for path in [] if self.made else [*self.build.rglob("*.Po"), *self.build.rglob("*.d")]:
             rule, _, _ = path.read_text(encoding="utf-8").replace("\\\n", " ").partition("\n\n")
             target, _, files = rule.partition(":")

@@ -73,7 +73,7 @@ def line(index, dash=0):
 
 
 def bar_axis(axes, names, values, head):
-    """Label bars with names to the left of their axes and values to the right, where they overlap
+    """Label bars with names left of their axes and values to the right, where they overlap
     nothing."""
     places = range(len(names))
     axes.set_yticks(places, names)
@@ -170,8 +170,8 @@ def caption(origins, extra=""):
 
 
 def save(figure, name, text, title, legend_rows):
-    """Write NAME.png, NAME.svg and NAME.pdf with the caption at the foot, and the legend above
-    it."""
+    """Write NAME.png, NAME.svg and NAME.pdf with the caption at the foot, and above it the
+    legend."""
     height = figure.get_size_inches()[1]
     figure.text(0.5, 0.08 / height, text, ha="center", va="bottom", fontsize=8, color="#404040")
     figure.suptitle(title, y=1 - 0.08 / height, va="top").set_in_layout(False)

@@ -115,8 +115,7 @@ def against(entries):
 
 
 def read(folders):
-    """Return the configurations of two ranks or more, in the order in which the study lists
-    them."""
+    """Return the configurations of two ranks or more, in the order of the study's list."""
     if len(folders) != 1:
         raise BadInput("transports: give exactly one folder of scripts/scaling")
     (folder,) = folders

@@ -434,8 +434,8 @@ def held_out_of(predictions):
 
 
 def covered_of(predictions):
-    """Return how many held-out runs the intervals cover, of all and per group. Old documents lack
-    it."""
+    """Return how many held-out runs the intervals cover, of all and per group; [] in old
+    documents."""
     return (predictions.get("model") or {}).get("covered") or []
 
 

@@ -53,8 +53,7 @@ STAGGER, STAGGER_MAX = 0.2, 30  # delay per node, and maximum; Slurm ends a heal
 REASON_MAX = 200
 LINKS_MAX = 40
 FILE_MAX = 1 << 20
-# NVIDIA's error codes (Xids) after which a GPU needs a reset or a repair. Programs cause the
-# others.
+# Xids, NVIDIA's error codes, that need a reset or a repair of the GPU. Programs cause other Xids.
 XIDS = {
     46: "stopped processing",
     48: "uncorrected ECC error",
@@ -234,8 +233,7 @@ def kernel_log():
 
 
 def xids(state, reported):
-    """Return Xids after which the GPU needs a reset or a repair, newest first, without reported
-    ones."""
+    """Return Xids after which the GPU needs a reset or a repair: unreported ones, newest first."""
     boot = inventory.line("/proc/sys/kernel/random/boot_id")
     after, found = reported.get("message", -1) if reported.get("boot") == boot else -1, {}
     for number, text in kernel_log():
@@ -461,7 +459,7 @@ def outcome(folder, status):
 
 
 def reason_of(finding, run):
-    """Return the device of the first failed check. A slow rate is compared with its peers or the
+    """Return the device of the first failed check. A slow rate is compared with peers or the
     limit."""
     checks = run.get("result", {}).get("accept", {}).get("checks", [])
     failed = [one for one in checks if one["outcome"] == "fail" and one["rank"] is not None]

@@ -151,7 +151,7 @@ def size_of(share):
 
 
 def noise_text(transport, noise, entries):
-    """Return a text about the variation of a transport's runs, and about the change that would be
+    """Return a text about the variation of a transport's runs, and the change that would be
     found."""
     mine = [
         entry["found"]

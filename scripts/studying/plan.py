@@ -161,8 +161,7 @@ def suffice(options):
 
 
 def make(options):
-    """Return a new study. Points and repeats are shuffled, so that a slow hour affects all
-    alike."""
+    """Return a new study. Points and repeats are shuffled, so that a slow hour affects all."""
     single = points_of(options)
     for more, reason in suffice(options) if options.get("predict") else ():
         added = {

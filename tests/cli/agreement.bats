@@ -17,8 +17,7 @@ each_own() {
   run timeout $((60 * SLOWNESS)) "${command[@]}"
 }
 
-# refused NAME FIRST SECOND: the last run ended with 2 and one message with the name and both
-# values.
+# refused NAME FIRST SECOND: the last run ended with 2 and one message with name and both values.
 refused() {
   local all said
   expect_status 2

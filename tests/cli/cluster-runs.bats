@@ -223,8 +223,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   expect_status 0
   grep -q '^soaked for 1.08e+04 of 10800 s$' <<<"$output"
   [ "$(cd out/steps && echo soak-*.json)" = "soak-0000-memory.json soak-0001-compute.json soak-0002-memory.json soak-0003-compute.json" ]
-  # Without a library, the first slice of products took 1200 s of its hour; 2400 s are left for the
-  # second.
+  # Without a library, the first slice of products took 1200 s of its hour; the second gets 2400 s.
   grep -q -- ' --accept -t 1200 ' out/steps/soak-0001-compute.log
   grep -q -- ' --accept -t 2400 ' out/steps/soak-0003-compute.log
   [ "$(verdict 'all(3600 < json.load(open(f"out/steps/soak-000{n}-memory.doc"))["result"]["soak"]["seconds"] < 4400 for n in (0, 2))')" = True ]

@@ -51,8 +51,7 @@ document() { "$PYTHON" -c 'import json, sys; r = json.load(open(f"{sys.argv[1]}/
   [ "$(document 'all(f["percent_from_limit"] < 0 for f in r["findings"] if f["kind"] == "slow"), sorted(r["bundles"])')" = "(True, ['n03', 'n17', 'n40'])" ]
   grep -qE '^    n17 [0-9a-f]+: 12.[0-9]+ → 10.[0-9]+ GFLOPS, -1[67].[0-9]% \(noise [0-9.]+%\): below the guaranteed rate$' <<<"$output"
   grep -q '^    hosts that were not compared: n07$' <<<"$output"
-  # The hosts of both acceptances, except those whose inventory failed because this machine was
-  # busy.
+  # The hosts of both acceptances, except those whose inventory failed on this busy machine.
   listed=$(cd old/steps && grep -l '"outcome": "pass"' inventory-*.json | sed -n '/n07/!s/inventory-\(.*\).json/\1/p')
   [ -n "$listed" ]
   listed=$("$PYTHON" -Bc 'import sys; sys.path[:0] = [f"{sys.argv[1]}/accepting", f"{sys.argv[1]}/shared"]; import hosts; print(hosts.fold(sys.argv[2:]))' \

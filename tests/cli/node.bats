@@ -134,7 +134,7 @@ faulty() {
   expect_status 1
 }
 
-# passes PATTERN: the broken set-up must be logged, and the node pass despite a fault in the kernel
+# passes PATTERN: the broken set-up must be logged; the node passes despite a fault in the kernel
 # log.
 passes() {
   for script in prolog epilog health; do

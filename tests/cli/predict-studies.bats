@@ -2,8 +2,7 @@
 # himeno-predict on studies of GPUs in doc/results, and what the log of predictions says about them.
 load predict
 
-# errors_of STUDY TRANSPORTS WHAT: prints WHAT, an expression of e, the sorted errors for four
-# ranks.
+# errors_of STUDY TRANSPORTS WHAT: prints WHAT, an expression of e, the sorted errors on four ranks.
 errors_of() {
   run "$predict" --study "$1/runs.jsonl" --comm "$1/paths.json" --include unverified --fit-ranks 3 -n 4 -p 4x1x1 --against "$1/runs.jsonl" --json four.json
   expect_status 0

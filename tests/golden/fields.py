@@ -51,8 +51,7 @@ def children(whole, nodes):
 
 
 def spot(whole, nodes, path, key):
-    """Return a name for a property. Equal objects of one schema have the same name, wherever they
-    are."""
+    """Return a name for a property. Equal objects of one schema have the same name everywhere."""
     words = ("properties", "items", "additionalProperties")
     return (
         path.split(".")[0]

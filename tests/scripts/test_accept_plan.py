@@ -50,8 +50,7 @@ class Plan(helper.Case):
                 pass
 
     def devices(self, **settings):
-        """Return the numbers of devices of n1 and n2 in a job with these variables; True for
-        GPUs."""
+        """Return how many devices n1 and n2 have in such a job, and True if they are GPUs."""
         a = argparse.Namespace(names=["n1", "n2"], per_host=None, slots={}, expected={})
         with unittest.mock.patch.dict(
             os.environ, PATH=f"{os.getcwd()}:{os.environ['PATH']}", **settings

@@ -153,8 +153,8 @@ class Report(Charts):
                 self.near(top, 1e6 * self.times[mode, transport, size, ranks], (size, ranks))
 
     def check_headline(self):
-        """The headline must have the highest speed, and the largest size's and lowest
-        efficiencies."""
+        """The headline must have the highest speed, the largest size's and the lowest
+        efficiency."""
         speed = f"{max(1 / one for one in self.times.values()):,.0f}".replace(",", " ")
         strong, weak, lowest = (100 / 1.3 / by for by in (1, 1.2, 2.4))
         for words in (
