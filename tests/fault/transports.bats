@@ -115,6 +115,17 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
   done
 }
 
+@test "comm-gpu --parts peers names devices without peer access, and ends with exit 4 if its control fails" {
+  HIMENO_NULL_APART=1 run on 3 "$top_builddir/comm-gpu" -b null --parts peers --json "$json"
+  expect_status 0
+  [[ $output == *"FINDING    ranks 0 and 1 failed step open: no peer access between the devices, on demand (shared: "* ]]
+  [ "$(steps "$json")" = "[(0, 1, 'open'), (0, 2, 'proven'), (1, 2, 'open')]" ]
+  without_sanitizers "their library has to come first"
+  run on 2 env LD_PRELOAD="$LD_PRELOAD:$top_builddir/tests/fault/short_message.so" CHANGED_BYTES=262144 "$top_builddir/comm-gpu" -b null --parts peers
+  expect_status 4
+  [[ $output == *"through the host, of 256 KiB the word at byte 0 arrived changed"* ]]
+}
+
 @test "copies that arrive changed end with exit 4 by ipc; with --accept they are a warning, and staged halos give right bits" {
   export HIMENO_NULL_PEER=put HIMENO_NULL_RANK=1
   run on 2 "$himeno" -b null -s XS -n 3 -x ipc --data dense
