@@ -16,7 +16,7 @@ die() {
 }
 
 # version: prints the suite's version, from the file that scripts/shared/options.py reads.
-version() { printf '%s %s\n' "$(basename "$0")" "$(sed -n 's/^version: *//p' CITATION.cff)"; }
+version() { printf '%s %s\n' "$(basename "$0")" "$(sed -n 's/^version: *//p' "$(dirname "${BASH_SOURCE[0]}")/../CITATION.cff")"; }
 
 # common_option OPTION: handles an option that quickstart and test share, and collects those of configure. Calls usage(), which
 # the script defines.

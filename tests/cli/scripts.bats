@@ -13,6 +13,12 @@ bats_require_minimum_version 1.5.0
   done
 }
 
+@test "scripts for developers know their version" {
+  for script in accept-power cross-armhf dram-traffic fuzz gpu-check mutate portability; do
+    [ "$("$top_srcdir/scripts/$script" --version)" = "$script $("$himeno" --version | cut -d ' ' -f 2)" ]
+  done
+}
+
 @test "scripts of the build have a usage line and write nothing then" {
   cd "$BATS_TEST_TMPDIR"
   for script in check-style compile-commands install-tools make-deb schemas; do
