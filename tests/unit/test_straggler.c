@@ -337,7 +337,7 @@ static void exchanges_are_compared_only_by_the_same_transport(void **state_)
     for (int b = 0; b < 10; b++) times[5 * 10 + b].exchange = 1.3;
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), 1);
     assert_int_equal(found[0].rank, 5);
-    for (int b = 0; b < 10; b++) times[1 * 10 + b].compute = 1.1; /* but its compute is usual */
+    for (int b = 0; b < 10; b++) times[1 * 10 + b].compute = 1.1; /* compared between all ranks */
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), 2);
   }
 }
