@@ -126,9 +126,13 @@ xid-late@1=48"
   mkdir "$gpu/0000:10:00.0/iommu_group"
   echo DMA-FQ >"$gpu/0000:10:00.0/iommu_group/type"
   # Capability 1 is at byte 256 of 512, and 13 at byte 320, with bit 2 in its control word.
-  { head -c 256 /dev/zero && printf '\1\0\1\24' && head -c 60 /dev/zero && printf '\15\0\1\0\37\0\35\0' && head -c 184 /dev/zero; } >"$gpu/config"
+  { head -c 256 /dev/zero && printf '\1\0\1\24' && head -c 60 /dev/zero && printf '\15\0\1\0\37\0\4\0' && head -c 184 /dev/zero; } >"$gpu/config"
   HIMENO_NULL_PEER=get HIMENO_NULL_RANK=1 CLOCK_MACHINE=$links clocked 2 comm-gpu -b null --samples 3 --step 16 --max 16K --parts peers,collectives
   agrees comm-gpu comm.peers
+  # The other device's bridge
+  mv "$gpu/config" sysfs/devices/pci0000:0d/0000:0d:03.0
+  HIMENO_NULL_PEER=get HIMENO_NULL_RANK=1 clocked 2 comm-gpu -b null --parts peers
+  [[ $output == *"ACS redirects at: 0000:0d:03.0; "* ]]
 }
 
 @test "mem-gpu: copies, mixes, latency, host memory and the roofline" {
