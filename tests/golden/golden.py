@@ -73,7 +73,7 @@ def shown_options(program, source, build, known=KNOWN):
         text = ""
         if os.access(words[0], os.X_OK):
             text = subprocess.run([*words, "--help"], capture_output=True, text=True).stdout
-        known[program] = set(re.findall(r"(?<![\w-])--?[A-Za-z][a-z-]*", text)) if text else None
+        known[program] = set(re.findall(r"(?<![\w-])--?[A-Za-z][a-z0-9-]*", text)) if text else None
     return known[program]
 
 
