@@ -189,11 +189,19 @@ static void the_slower_path_is_found_by_the_time_of_its_bytes(void **state)
 
 static void the_quantiles_of_student_are_those_of_the_tables(void **state)
 {
-  static const double table[][2] = {{1, 6.3138},  {2, 2.9200},  {3, 2.3534},  {5, 2.0150},
-                                    {10, 1.8125}, {30, 1.6973}, {100, 1.6602}};
+  /* degrees of freedom, probability, quantile, relative error of Hill's approximation */
+  static const double table[][4] = {
+      {0.5, 0.95, 6.31375151, 2e-06},  {1, 0.6, 0.324919696, 2e-06},   {1, 0.95, 6.31375151, 2e-06},
+      {2, 0.6, 0.288675135, 2e-06},    {2, 0.95, 2.91998558, 2e-06},   {3, 0.6, 0.276670662, 1e-05},
+      {3, 0.9995, 12.9239786, 2e-06},  {4, 0.6, 0.270722295, 2e-06},   {5, 0.6, 0.267180866, 2e-06},
+      {5, 0.8, 0.91954378, 2e-06},     {5, 0.9995, 6.86882663, 2e-06}, {8, 0.6, 0.261921097, 2e-06},
+      {8, 0.95, 1.85954804, 2e-06},    {30, 0.6, 0.255605365, 2e-06},  {30, 0.95, 1.69726089, 2e-06},
+      {30, 0.9995, 3.64595864, 2e-06}, {100, 0.6, 0.254022182, 2e-06}, {100, 0.95, 1.66023433, 2e-06},
+      {3, 0.8, 0.978472312, 0.0001},   {3, 0.95, 2.35336343, 0.0001},  {5, 0.95, 2.01504837, 0.0001},
+      {8, 0.9995, 5.04130543, 0.0001}};
   (void)state;
   for (size_t t = 0; t < sizeof table / sizeof table[0]; t++)
-    assert_near(student_quantile(0.95, table[t][0]), table[t][1], 2e-3);
+    assert_near(student_quantile(table[t][1], table[t][0]) / table[t][2], 1, table[t][3]);
 }
 
 static void the_worst_error_is_the_largest_whatever_its_sign(void **state)
