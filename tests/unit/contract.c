@@ -232,7 +232,7 @@ static void all_allocations_together_fit_into_the_memory(void **state)
   status_t status = STATUS_OK;
   int n = 0;
   if (backend == &gpu_backend_null)
-    skip(); /* the C library allocates it, and the sanitizer would fill all of it */
+    skip(); /* the C library allocates, and the sanitizer would fill all of it */
   if (bytes > largest) bytes = largest;
   for (; n < MOST && (status = gpu_alloc(device, bytes, &mem[n])) == STATUS_OK; n++) continue;
   expect_failure(status, STATUS_ENVIRONMENT);

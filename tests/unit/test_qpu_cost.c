@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file \brief The estimated time: the clocks that each part of the model adds, and that results
- * do not change. */
+/** \file \brief Tests the estimated time: the clocks that each part of the model adds. Results must
+ * not change. */
 #include "tests/unit/qpu_rig.h"
 
 #include <math.h>
