@@ -8,11 +8,12 @@
 #include "base/hash.h"
 
 /* CHAINS elements are compared with a chain of fused multiply-adds if k is at least CHAIN_TERMS.
- * The norm's error is judged if k is at least ERROR_TERMS. In units of roundoff it is 0.5 to 1 for
- * an emulation, 1.9 for native sums in parts of 32 terms, and 3 or more for a long chain. */
+ * The norm's error is judged if k is at least ERROR_TERMS and C has ELEMENTS. In units of roundoff
+ * it is 0.5 to 1 for an emulation, 1.8 for sums in parts of 16 terms, 3 or more for a long one. */
 #define CHAINS          32
 #define CHAIN_TERMS     64
 #define ERROR_TERMS     1024
+#define ELEMENTS        256
 #define EMULATION_ERROR 1.25
 /* Depth and width of a block of b that is used for all rows: half of a small L2 cache. */
 #define DEPTH 64
@@ -228,6 +229,6 @@ enum gemm_arithmetic gemm_reference_arithmetic(const struct gemm_problem *p, con
     equal += sum == ((const double *)out)[at];
   }
   if (2 * equal >= CHAINS) return GEMM_NATIVE;
-  if (p->k < ERROR_TERMS || !(norm_error >= 0)) return GEMM_ARITHMETIC_UNKNOWN;
+  if (p->k < ERROR_TERMS || p->m * p->n < ELEMENTS || !(norm_error >= 0)) return GEMM_ARITHMETIC_UNKNOWN;
   return norm_error < EMULATION_ERROR * gemm_types[p->type].unit_sum ? GEMM_EMULATION : GEMM_NATIVE;
 }

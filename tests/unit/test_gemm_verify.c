@@ -415,6 +415,26 @@ static void errors_beyond_float64_are_found(void **state)
   }
 }
 
+/* Native sums of a few elements may be as exact as an emulation. */
+static void few_elements_are_not_called_an_emulation(void **state)
+{
+  static double a[1100], b[1100 * 256], out[256];
+  (void)state;
+  for (int64_t n = 255; n <= 256; n++) {
+    struct gemm_problem p = {.type = GEMM_F64, .m = 1, .n = n, .k = 1100, .alpha = 1};
+    struct gemm_reference *reference;
+    struct gemm_check check;
+    assert_int_equal(gemm_problem_complete(&p), STATUS_OK);
+    gemm_data_fill(&p, GEMM_A, GEMM_RANDOM, 7, NULL, a);
+    gemm_data_fill(&p, GEMM_B, GEMM_RANDOM, 7, NULL, b);
+    assert_int_equal(gemm_reference_open(&p, GEMM_VERIFY_FULL, a, b, out, &reference), STATUS_OK);
+    doubles_multiply(&p, a, b, out);
+    assert_int_equal(doubles_verdict(reference, out, &check), STATUS_OK);
+    assert_int_equal(check.arithmetic, n < 256 ? GEMM_ARITHMETIC_UNKNOWN : GEMM_EMULATION);
+    gemm_reference_close(reference);
+  }
+}
+
 /* All 52 bits of the fraction must be random. */
 static void data_of_float64_have_random_bits_to_the_last(void **state)
 {
@@ -448,6 +468,7 @@ int main(void)
       cmocka_unit_test(the_bits_that_a_block_of_a_library_is_held_to),
       cmocka_unit_test(c_that_went_through_many_products_follows_from_the_first),
       cmocka_unit_test(errors_beyond_float64_are_found),
+      cmocka_unit_test(few_elements_are_not_called_an_emulation),
       cmocka_unit_test(data_of_float64_have_random_bits_to_the_last),
   };
   cmocka_set_message_output(CM_OUTPUT_TAP);
