@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Properties of the tensor-core kernels other than their products: the chips that each needs,
- * studies of WMMA fragments, and the rounding of TF32. */
+/* Properties of the CUDA kernels other than their products: the chip that each needs, the tiles of
+ * parts, studies of WMMA fragments, and the rounding of TF32. */
 #include "base/log.h"
 #include "config.h"
 #include "gemm/kernels/cuda/tensor/study.h"
 #include "tests/unit/unit.h"
 #if HAVE_CUDA
+#include "gemm/kernels/cuda/cuda_gemm.h"
 #include "gemm/kernels/cuda/tensor/fragment.h"
 #include "gemm/kernels/kernels.h"
 #include "gemm/verify/matrices.h"
@@ -72,6 +73,48 @@ static void test_chips(void **state)
     assert_int_equal(gemm_kernel_fits(kernel, &fake.base, &p, why), !cases[c].why[0]);
     if (strncmp(why, cases[c].why, strlen(cases[c].why)) != 0) fail_msg("%s: \"%s\"", cases[c].kernel, why);
   }
+}
+
+/* The parts of a distributed product differ in k, and in whether their rows fill 16 bytes. A tile
+ * that one part accepts must suit all of them, because trials run only with the first. */
+static void parts_check(const struct gemm_kernel *kernel, enum gemm_type type, int trans, int block, int chip)
+{
+  static const int parts[][3] = {{505, 249, 4096}, {504, 248, 4096}, {504, 248, 4092},
+                                 {505, 248, 100},  {504, 249, 96},   {505, 249, 1}};
+  enum { PARTS = sizeof parts / sizeof *parts };
+  const struct cuda_operation *operation = kernel->variant;
+  const struct cuda_chip on = {.number = chip, .processors = 132, .shared_bytes = 227 << 10};
+  int able = 0;
+  for (int p = 0; p < PARTS; p++) {
+    struct cuda_job job = {.type = type, .lda = 4096, .ldb = 4096, .ldc = 4096, .alpha = 1};
+    job.m = parts[p][0], job.n = parts[p][1], job.k = parts[p][2];
+    job.trans_a = trans >> 1, job.trans_b = trans & 1;
+    struct gemm_blocks blocks = kernel->blocks[block];
+    if (operation->choose(&job, type, &on, &blocks) != cudaSuccess) continue;
+    able++;
+    assert_true(blocks.splits >= 1 && blocks.splits <= (job.k - 1) / blocks.group_k + 1);
+  }
+  if (able % PARTS)
+    fail_msg("%s, type %d, %d, tile %d on sm_%d: %d parts", kernel->name, type, trans, block, chip, able);
+}
+
+static void test_parts(void **state)
+{
+  static const int chips[] = {75, 80, 90};
+  const struct gemm_kernel_set *set = gemm_kernels_find("cuda");
+  int checked = 0;
+  (void)state;
+  for (int k = 0; k < set->n; k++) {
+    const struct gemm_kernel *kernel = set->kernels[k];
+    if (kernel->n_blocks < 2 || !((const struct cuda_operation *)kernel->variant)->choose) continue;
+    for (int n = 0; n < 3 * 4 * GEMM_TYPES * kernel->n_blocks; n++) {
+      const int type = n / 12 % GEMM_TYPES;
+      if (!(kernel->types & GEMM_BIT(type))) continue;
+      parts_check(kernel, (enum gemm_type)type, n % 4, n / 12 / GEMM_TYPES, chips[n / 4 % 3]);
+      checked++;
+    }
+  }
+  assert_true(checked > 0);
 }
 
 static void test_map(void **state)
@@ -166,9 +209,11 @@ static int device_open(void)
 
 int main(void)
 {
-  static const struct CMUnitTest chips[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_extents)};
+  static const struct CMUnitTest chips[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_extents),
+                                            cmocka_unit_test(test_parts)};
   static const struct CMUnitTest all[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_extents),
-                                          cmocka_unit_test(test_map), cmocka_unit_test(test_rounding)};
+                                          cmocka_unit_test(test_parts), cmocka_unit_test(test_map),
+                                          cmocka_unit_test(test_rounding)};
   log_hold(1);
   return device_open() ? cmocka_run_group_tests(all, NULL, teardown)
                        : cmocka_run_group_tests(chips, NULL, teardown);

@@ -49,10 +49,11 @@ static int tile_find(const warptile_loader &loader, const gemm_blocks *blocks)
   return -1;
 }
 
-static warptile_cut cut_of(const warptile_loader &loader, const gemm_blocks *blocks)
+// Reduces the number of parts of k to that of the tiles of k.
+static warptile_cut cut_of(const cuda_job *job, const warptile_loader &loader, const gemm_blocks *blocks)
 {
-  return {tile_find(loader, blocks), blocks->splits > 1 ? blocks->splits : 1, blocks->stays != 0,
-          blocks->stages};
+  const int tile = tile_find(loader, blocks), most = tile < 0 ? 1 : tiles_of_k(job, loader.tiles[tile]);
+  return {tile, max(1, min(blocks->splits, most)), blocks->stays != 0, blocks->stages};
 }
 
 static bool cut_able(const cuda_job *job, const warptile_loader &loader, const warptile_cut &cut)
@@ -88,8 +89,8 @@ static cudaError_t choose(const cuda_job *job, gemm_type, const cuda_chip *chip,
   const warptile_loader &loader = loader_of(job, chip);
   double least = DBL_MAX;
   if (blocks->group_m > 0)
-    return cut_take(job, chip, loader, cut_of(loader, blocks), blocks) ? cudaSuccess
-                                                                       : cudaErrorInvalidConfiguration;
+    return cut_take(job, chip, loader, cut_of(job, loader, blocks), blocks) ? cudaSuccess
+                                                                            : cudaErrorInvalidConfiguration;
   for (int tile = 0; tile < loader.n_tiles; tile++)
     for (int splits = 0; splits <= SPLITS_MAX; splits++) {
       const warptile_cut cut = {tile, splits ? splits : 1, splits == 0, 0};
@@ -102,13 +103,13 @@ static cudaError_t choose(const cuda_job *job, gemm_type, const cuda_chip *chip,
 static size_t warptile_work(const cuda_job *job, gemm_type, const cuda_chip *chip, const gemm_blocks *blocks)
 {
   const warptile_loader &loader = loader_of(job, chip);
-  return loader.work(job, chip, cut_of(loader, blocks));
+  return loader.work(job, chip, cut_of(job, loader, blocks));
 }
 
 static cuda_launch warptile_describe(const cuda_job *job, const cuda_chip *chip, const gemm_blocks *blocks)
 {
   const warptile_loader &loader = loader_of(job, chip);
-  return loader.describe(job, cut_of(loader, blocks));
+  return loader.describe(job, cut_of(job, loader, blocks));
 }
 
 static cudaError_t warptile_launch(const cuda_job *job, gemm_type, const cuda_chip *chip,
@@ -117,7 +118,7 @@ static cudaError_t warptile_launch(const cuda_job *job, gemm_type, const cuda_ch
   const warptile_loader &loader = loader_of(job, chip);
   const int64_t tiles = tiles_of(job, blocks->group_m, blocks->group_n) * blocks->splits;
   if (tiles > INT32_MAX) return cudaErrorInvalidConfiguration;
-  return loader.launch(job, chip, cut_of(loader, blocks), stream);
+  return loader.launch(job, chip, cut_of(job, loader, blocks), stream);
 }
 
 extern "C" const cuda_operation fp32_warptile = {warptile_launch, warptile_work, choose, warptile_describe};

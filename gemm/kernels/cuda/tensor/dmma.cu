@@ -184,7 +184,7 @@ static double dmma_predict(const cuda_job *job, const cuda_chip *chip, const dmm
 }
 
 // Chooses the tile and the number of parts of k with the fewest predicted seconds, among those that
-// the caller allows.
+// the caller allows. A part has at least one step of k.
 static cudaError_t dmma_choose(const cuda_job *job, gemm_type, const cuda_chip *chip, gemm_blocks *blocks)
 {
   const gemm_blocks asked = *blocks;
@@ -194,7 +194,7 @@ static cudaError_t dmma_choose(const cuda_job *job, gemm_type, const cuda_chip *
     const int deep = (job->k - 1) / tiles[t].k + 1;
     for (int splits = 1; splits <= deep && splits <= SPLITS_MAX; splits++) {
       const double seconds = dmma_predict(job, chip, tiles[t], splits);
-      if (seconds >= least || (asked.splits && asked.splits != splits)) continue;
+      if (seconds >= least || (asked.splits && min(asked.splits, deep) != splits)) continue;
       least = seconds;
       *blocks = gemm_blocks();
       blocks->group_m = tiles[t].m;

@@ -131,17 +131,15 @@ static wmma_size size_most(const cuda_job *job, gemm_type type, int chip)
   return {128, 128, 32};
 }
 
-// Chooses the largest tile that gives every multiprocessor a block, or else the smallest. Some
-// tiles need whole rows. If the caller asks for one of these and the job has no whole rows, as in
-// the last panel of a distributed product, it gets 128x128.
+// Chooses the largest tile that gives every multiprocessor a block, or else the smallest. If 256
+// columns are asked for, it is the largest, because some parts of a product lack whole rows.
 static cudaError_t wmma_choose(const cuda_job *job, gemm_type type, const cuda_chip *chip,
                                gemm_blocks *blocks)
 {
   const wmma_size sizes[] = {size_most(job, type, chip->number), {128, 128, 32}, {64, 64, 64}};
   for (const wmma_size &size : sizes) {
     const tile_order order = tile_order_of(job->m, job->n, size.m, size.n, TILE_BAND);
-    const bool instead = size.n == 128 && blocks->group_n == 256 && !tile_is_whole(job, 8);
-    const bool asked = instead || (blocks->group_m == size.m && blocks->group_n == size.n);
+    const bool asked = blocks->group_n == 256 || (blocks->group_m == size.m && blocks->group_n == size.n);
     if (blocks->group_m ? !asked : size.m > 64 && order.tiles < chip->processors) continue;
     blocks->group_m = size.m;
     blocks->group_n = size.n;
