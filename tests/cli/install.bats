@@ -158,6 +158,23 @@ PY
   [ -z "$(find root/usr root/opt -type f -o -type l 2>/dev/null)" ]
 }
 
+@test "make sbom lists each program with its checksum and libraries, with the same bytes each time" {
+  make_there sbom && mv "$top_builddir"/himeno-gpu-*.spdx.json first.json
+  make_there sbom && cmp first.json "$top_builddir"/himeno-gpu-*.spdx.json
+  "$PYTHON" - "$top_builddir" <<'PY'
+import hashlib, json, pathlib, sys
+document = json.load(open("first.json"))
+files = {file["fileName"]: file for file in document["files"]}
+assert {"./himeno-gpu", "./gemm-gpu", "./mem-gpu", "./comm-gpu", "./himeno-judge"} <= set(files), files
+for name, file in files.items():
+    data = pathlib.Path(sys.argv[1], name).read_bytes()
+    assert {"algorithm": "SHA256", "checksumValue": hashlib.sha256(data).hexdigest()} in file["checksums"], name
+links = [(one["spdxElementId"], one["relatedSpdxElement"]) for one in document["relationships"]]
+assert any(a == "SPDXRef-File-himeno-judge" and b.startswith("SPDXRef-Library-libjansson") for a, b in links), links
+assert {b for _, b in links} <= {one["SPDXID"] for one in document["packages"]}
+PY
+}
+
 @test "make uninstall leaves nothing" {
   make_there install prefix=/usr DESTDIR="$PWD/stage"
   make_there uninstall prefix=/usr DESTDIR="$PWD/stage"
