@@ -55,7 +55,7 @@ struct telemetry_state {
   int retired;                    /**< number of memory pages or rows taken out of service */
   int pcie_gen, pcie_gen_max, pcie_width, pcie_width_max;
   int nvlinks, nvlinks_active;
-  /** memory_bits: width of the memory bus in bits; cores: lanes of all multiprocessors */
+  /** memory_bits: width of the memory bus in bits; cores: CUDA cores of all multiprocessors */
   int memory_bits, cores;
   int64_t pcie_replays;
   /** NVLink error counters, summed over all links */

@@ -271,7 +271,7 @@ void nvml_sent(const struct nvml *n, struct telemetry_sent *sent)
   read_field(n, NVML_FIELD_PCIE_BYTES, 0, 1, &sent->pcie);
 }
 
-/* Reads nothing for a MIG instance, because NVML does not report its part of bus and lanes. */
+/* Reads nothing for a MIG instance, because NVML does not report its part of bus and cores. */
 static void read_widths(const struct nvml *n, struct telemetry_state *state)
 {
   unsigned divided, pending;

@@ -74,7 +74,7 @@ static double slowdown_begin(const struct slowdown_series *l, int block)
   return block > 0 ? l->ends[block - 1].end : 0;
 }
 
-/* Returns the stretch from a block forwards (step 1) or backwards (−1). */
+/* Returns the stretch that begins (step 1) or ends (−1) with a block above the limit. */
 static struct stretch stretch_from(const struct slowdown_series *l, int block, int step)
 {
   int end = block;
@@ -94,7 +94,7 @@ static double pause_between(const struct slowdown_series *l, struct stretch s, i
                         : slowdown_begin(l, s.first) - l->ends[block].end;
 }
 
-/* Extends a stretch by later stretches (step 1) or earlier ones (−1) after only short pauses. */
+/* Adds the later stretches (step 1) or the earlier ones (−1) if only short pauses are between. */
 static struct stretch stretch_joined(const struct slowdown_series *l, struct stretch s, int step)
 {
   int from = step > 0 ? s.last + 1 : s.first - 1;

@@ -29,7 +29,7 @@ enum alarm_kind {
 /** A rank's report to the other ranks. */
 struct alarm_report {
   enum alarm_kind kind;
-  int failure; /**< number of the failure, counted by the failed rank; unused for ALARM_LATE */
+  int failure; /**< number of the agreement that the failed rank is in; unused for ALARM_LATE */
   int rank;
   int device;    /**< 1: the rank has only waited for its own device for half a deadline */
   int computing; /**< 1: the rank waits only for its own device, or for nothing */

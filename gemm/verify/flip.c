@@ -102,7 +102,7 @@ status_t gemm_flip_check(const struct gemm_flip flips[GEMM_FLIPS_MAX], const str
   return STATUS_OK;
 }
 
-/* A plain number does not count checks in trials of tiles, because only rank 0 runs them. */
+/* If WHEN is only a number, it counts all checks except those of trials, which only rank 0 runs. */
 static int is_now(struct gemm_flip *flip, const char *kernel, int block)
 {
   int trial = block == GEMM_BLOCK_TRIAL;

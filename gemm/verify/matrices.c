@@ -9,7 +9,7 @@
 #include "base/report.h"
 
 /* Bytes per transfer when A and B are fetched for comparison. If beta is 0, C is reset by copying
- * this many bytes to the device, which replicates them. */
+ * this many bytes to the device, which replicates them if its backend has such copies. */
 #define PIECE ((size_t)8 << 20)
 
 uint64_t gemm_matrices_bytes(const struct gemm_problem *p)

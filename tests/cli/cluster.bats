@@ -282,8 +282,8 @@ END
   [ "$(verdict 'sorted(r["drain"])')" = "['n2', 'n3']" ]
 }
 
-# own_names: replaces himeno-gpu by a program whose hosts call themselves by other names. The file
-# `own` has lines with an own name and the given name.
+# own_names: replaces himeno-gpu by a program whose hosts call themselves by other names. Each
+# line of the file `own` has a host's given name and the name by which it calls itself.
 own_names() {
   mkdir own-names
   cat >own-names/himeno-gpu <<SH

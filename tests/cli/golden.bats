@@ -40,7 +40,7 @@ himeno-gpu/2.config.planted stands in a schema and is written by no document' ]
   run golden whole "$BATS_TEST_TMPDIR/tree"
   expect_status 1
   [[ $output == *"README.md: mpirun -np 9 build/himeno-gpu -s M"*"is not in tests/golden/commands"*"gemm-gpu has no option --gone"* ]]
-  # Expect another exit code, a line that is not printed, and a document with a key that it lacks and one of another type.
+  # Expect four wrong things: an exit code, a line that is not printed, the type of a key, and a key that is not written.
   sed -i 's/"gbps": {"type": \["number"/"gbps": {"type": ["string"/; s/"required": \["seconds", "gflops"/&, "planted"/' \
     "$BATS_TEST_TMPDIR/tree/doc/result.schema.json"
   ln -s "$top_srcdir/tests" "$BATS_TEST_TMPDIR/tree/tests"

@@ -364,7 +364,7 @@ import json, math, sys
 mean, _, _, drawn = map(float, sys.argv[1].split())
 late, most = json.load(open("late.json"))["predictions"]
 alike = json.load(open("alike.json"))["predictions"][0]
-# as simulated, by a recursion over neighbours; sweeps with speeds of their own are less late, and below sqrt(2 ln 27) deviations whatever N is
+# The simulation agrees. If each sweep drew a new speed, the lateness would be less, and below sqrt(2 ln 27) deviations for any N.
 assert abs(late["lateness"] / mean - 1) < 0.03, (late["lateness"], mean)
 assert drawn < late["lateness"] and drawn < 0.008 * math.sqrt(2 * math.log(27)), drawn
 assert round(most["lateness"], 4) == 0.0289, most["lateness"]

@@ -115,8 +115,8 @@ static void a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges(voi
   json_decref(run);
 }
 
-/* A GPU's own times do not depend on the host's cores. A straggler's depend on them only if it is
- * slow in exchange. */
+/* A busy host may slow exchanges and devices that take its cores, but not computing on a GPU. So
+ * the check of GPU stragglers is noisy only if they are slow in exchange. */
 static void what_a_busy_host_may_explain_is_noisy(void **state)
 {
   static const struct {

@@ -330,8 +330,8 @@ static double estimated_by_part(const struct qpu_sgemm_kernel *kernel, size_t p,
   return seconds;
 }
 
-/* Of a product with more than 20 million instructions, only a part runs. So does a product before a
- * choice of kernels. */
+/* The time of a product with more than 20 million instructions, or before a choice of kernels, is
+ * estimated from a part of the product. */
 static void a_part_estimates_the_whole(void **state)
 {
   static const size_t shapes[][3] = {{96, 40, 2000}, {64, 1500, 300}, {480, 64, 512}};

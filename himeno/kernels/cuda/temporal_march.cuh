@@ -65,8 +65,8 @@ template <class S> struct temporal_pair {
     }
   }
 
-  // Finds the pair of a thread. Pairs of the edges come after the own columns of all rows, so that
-  // warps read whole rows without bank conflicts.
+  // Finds the pair of a thread. The edges' pairs come after those of the tile's own columns, so
+  // that warps read whole rows without bank conflicts.
   __device__ void find_place()
   {
     const int beyond = (int)threadIdx.x - S::pair_rows * S::body;
@@ -227,8 +227,8 @@ template <class S> struct temporal_pair {
       store(q, value);
   }
 
-  // Computes level 1 of the point next to the pair, away from the own columns, which has no thread
-  // of its own. Called while `c` is unused.
+  // Computes level 1 of the outer point, which no thread owns: the point next to an edge's pair, on
+  // the side away from the tile's own columns. Called while `c` is unused.
   __device__ void outer_level(const float *ring)
   {
     if (!outward || depth < 0) return;

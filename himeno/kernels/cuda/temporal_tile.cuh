@@ -17,20 +17,20 @@ constexpr int round_up(int n, int to)
 }
 
 // A block computes level 1 on W×H points of a plane and writes level T on OUT_K×OUT_J of them.
-// Threads own pairs along k: those of the tile's own columns, and one on each side of every row. If
-// the halo has more than two columns, there is one more pair on each side, and only level 1 needs
-// its inner point. With TMA, warps of the feeding group compute those points and the first and last
-// row of level 1: the rim. Otherwise the thread of the adjacent pair computes them.
+// Threads own pairs along k: those of the tile's own columns, which it writes, and one on each side
+// of every row. If the halo has more than two columns, it has one more pair there: only its inner
+// point is needed, at level 1. With TMA, warps of the feeding group compute the rim: those points
+// and the first and last row of level 1. Otherwise the thread of the adjacent pair computes them.
 template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int T = T_, out_k = OUT_K, out_j = OUT_J;
   static constexpr bool BULK = BULK_;
   static constexpr int halo = T - 1, halo_k = round_up(T - 1, 2);
   static constexpr int W = out_k + 2 * halo_k, H = out_j + 2 * halo;
-  // pairs per row: own ones, and those on each side
+  // pairs per row: body of the own columns, edge on each side
   static constexpr int body = out_k / 2, edge = halo_k / 2;
   static constexpr bool RIM = BULK && edge > 1, FOLDS = !BULK && edge > 1;
   // rim: rows of level 1 at each end without pairs; pair_rows: rows with pairs; pair_halo: columns
-  // of pairs on each side of the own columns
+  // of pairs on each side of the tile's own columns
   static constexpr int rim = RIM ? 1 : 0, pair_rows = H - 2 * rim, pair_halo = halo_k - 2 * rim;
   static constexpr int pairs = (body + 2) * pair_rows;
   // With TMA one more warp feeds the ring. Three and four levels need more registers than 16 warps
@@ -59,7 +59,7 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
                        rim_slot_floats = RIM ? CUDA_PACKS * rim_pack_floats : 0;
 
   // Stages between two counts of a block's progress. The more a pass reads from memory, the more
-  // blocks that drift apart cost.
+  // time it loses if blocks drift apart.
   static constexpr int tick = T == 2 ? 1 : 2;
 
   // Level 0 extends one point beyond level 1. A step reads three planes of it while one or two

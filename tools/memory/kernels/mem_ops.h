@@ -116,7 +116,7 @@ struct mem_traits {
   /** launch shapes of MEM_TUNED: the fastest differs between chips and sizes */
   struct mem_shapes copy_shapes;
   struct mem_shapes mix_shapes; /**< launch shapes of the mixes */
-  /** 1: memory handles are addresses, which a chase adds to its positions */
+  /** 1: memory handles are addresses, so a chase stores addresses; 0: it stores offsets */
   int pointers;
   int types; /**< types that flops() supports: bit set of enum mem_type */
   int peaks; /**< types that peak() supports: bit set of enum mem_type */
