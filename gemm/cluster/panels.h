@@ -39,7 +39,7 @@ struct gemm_panels {
   struct gemm_grid grid;
   struct gemm_problem local; /**< this rank's block of C with all of K; ld as on the host */
   const void *host;          /**< matrix A or B of this block, on the host */
-  int by_rows;               /**< 1: each stored row has one k; 0: each stored row has all k */
+  int by_rows;               /**< 1: k is the number of the stored row; 0: k runs along it */
   int64_t ld;                /**< elements between stored rows of a slice */
   struct layout layout;      /**< layout of a slice, counted in floats for every type */
   struct gpu_mem *own;       /**< this rank's slices, one per panel */

@@ -82,8 +82,8 @@ static bool cut_take(const cuda_job *job, const cuda_chip *chip, const warptile_
   return true;
 }
 
-// Chooses the tile, the number of parts of k and persistent blocks with the fewest predicted
-// seconds, unless the caller has chosen them.
+// Chooses the tile, the number of parts of k, and whether blocks are persistent, by the least
+// predicted time. If the caller has chosen a tile, keeps the caller's choice.
 static cudaError_t choose(const cuda_job *job, gemm_type, const cuda_chip *chip, gemm_blocks *blocks)
 {
   const warptile_loader &loader = loader_of(job, chip);

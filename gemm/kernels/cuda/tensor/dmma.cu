@@ -183,8 +183,8 @@ static double dmma_predict(const cuda_job *job, const cuda_chip *chip, const dmm
   return fmax(busy, bytes / BYTES_PER_SECOND) + 0.1 * busy + (splits > 1 ? parts : 0);
 }
 
-// Chooses the tile and the number of parts of k with the fewest predicted seconds, among those that
-// the caller allows. A part has at least one step of k.
+// Chooses the tile and the number of parts of k by the least predicted time, among those that the
+// caller allows. A part has at least one step of k.
 static cudaError_t dmma_choose(const cuda_job *job, gemm_type, const cuda_chip *chip, gemm_blocks *blocks)
 {
   const gemm_blocks asked = *blocks;

@@ -161,8 +161,8 @@ static double wgmma_predict(const cuda_job *job, gemm_type type, const cuda_chip
   return ceil(units / pairs) * round + sums / PARTS_PER_SECOND + (parts ? COMBINE_SECONDS : 0);
 }
 
-// Chooses the tile and the number of parts of k with the fewest predicted seconds, among those that
-// the caller allows.
+// Chooses the tile and the number of parts of k by the least predicted time, among those that the
+// caller allows.
 static cudaError_t wgmma_choose(const cuda_job *job, gemm_type type, const cuda_chip *chip,
                                 gemm_blocks *blocks)
 {

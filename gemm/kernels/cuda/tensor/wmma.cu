@@ -103,7 +103,7 @@ static __global__ void __launch_bounds__(W::S::threads, blocks)
 #endif
 }
 
-// Tiles of the rungs. The last argument of the larger shapes requires whole rows: see
+// Tiles of the rungs. Shapes whose last argument is 1 are only for products with whole rows, see
 // tile_is_whole. With float sums on Hopper, stages have 64 steps of k, because four such stages fit
 // in shared memory. Half-precision sums need fewer registers, which allows larger tiles, except
 // before Ampere, where shared memory is too small.
@@ -131,8 +131,8 @@ static wmma_size size_most(const cuda_job *job, gemm_type type, int chip)
   return {128, 128, 32};
 }
 
-// Chooses the largest tile that gives every multiprocessor a block, or else the smallest. If 256
-// columns are asked for, it is the largest, because some parts of a product lack whole rows.
+// Chooses the largest tile that gives every multiprocessor a block, or else the smallest. If the
+// caller asks for 256 columns, chooses size_most, because parts of a product may lack whole rows.
 static cudaError_t wmma_choose(const cuda_job *job, gemm_type type, const cuda_chip *chip,
                                gemm_blocks *blocks)
 {
