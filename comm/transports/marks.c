@@ -10,9 +10,8 @@ int buffered_is_marked(const struct buffered_fixed *fixed, int mark)
   return fixed->packed.n > 0 || (mark != MARK_PACKED && mark != MARK_READY && mark != MARK_UNPACKED);
 }
 
-/* Adds an exchange's times per stage. The handover ends at HERE, which is recorded in the idle
- * queue `out`. With one piece, the handover ends at BACK; without copies to the device, it ends at
- * IN. */
+/* Adds an exchange's times per stage. The handover ends at IN without copies to the device, at
+ * BACK with one piece, and otherwise at HERE, which is recorded in the idle queue `out`. */
 static void stages_add(const struct buffered_fixed *fixed, struct buffered_clock *clock,
                        const double at[MARKS])
 {

@@ -134,9 +134,9 @@ static double product_work(const struct model_terms *terms, const struct geometr
   return least;
 }
 
-/* Returns the seconds to compute the interior: of all points if slabs_hidden is 1, otherwise of the
- * points that no neighbour needs. With T sweeps per pass, halo layers are computed again: T − 1 in
- * the first sweep, then fewer. If slabs_hidden is 1, much work then hides a pass's fixed cost. */
+/* Returns the seconds to compute the interior: of all points if slabs_hidden, otherwise of those
+ * that no neighbour needs. With T > 1 sweeps per pass, halo layers are computed again: T − 1 in the
+ * first sweep, then fewer. If slabs_hidden is also set, long sweeps hide a pass's fixed cost. */
 static double interior_time(const struct model_terms *terms, const struct geometry *g)
 {
   const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],

@@ -78,7 +78,7 @@ static status_t code_load(struct qpu_exec *x, const struct qpu_program_words *pr
   return qpu_device_address(x->device, code->handle, address);
 }
 
-/* Allocates the uniforms for any box and for the ceiling, and the sums of squares. */
+/* Allocates the sums of squares, and memory for the uniforms of any box and the ceiling kernel. */
 static status_t buffers_alloc(struct qpu_exec *x)
 {
   const int64_t *extent = x->fields.layout.extent;
