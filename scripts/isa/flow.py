@@ -175,8 +175,8 @@ def slice_back(code, wanted, find, floating=True):
 
 
 def classify(kernel, graph, some):
-    """Return (class, instruction) for each instruction of the blocks `some`. An instruction whose
-    result is used in an address, or only in a branch, has the class address or control."""
+    """Return (class, instruction) for each instruction of the blocks `some`. The class is
+    "address" if an address depends on the result, "control" if only branches depend on it."""
     find = sources(kernel, graph, some)
     code = kernel.code
     places = sorted(

@@ -47,8 +47,8 @@ def pair_name(path):
 
 
 def curves(document):
-    """Return curves: of rank 0's isolated host copies; and of the pair with the most sizes for each
-    transport, load and direction."""
+    """Return the curves of rank 0's isolated host copies, and per transport, load and direction the
+    curve of the pair with the most sizes."""
     found = [
         curve(path, f"{path['way']} host memory, {host.DIRECTIONS[path['direction']]}", "host")
         for path in document["host"]

@@ -22,7 +22,7 @@ FLOP = 34
 
 
 def planned(folder, options, program_options, transports):
-    """Return the folder's study, or a new one: the chapter's size, strong scaling, cut along i."""
+    """Return the folder's study. If it has none, make one of strong scaling with cuts along i."""
     found = plan.read(folder)
     if not found:
         found = plan.make(

@@ -404,8 +404,8 @@ SH
 }
 
 # carded HOSTS OPTION...: runs an acceptance of hosts with four network cards of 10 Gbit/s each. This machine's streams use no
-# card, so comm-gpu's shares are replaced: by 0.95, or by a line "HOST CARD SHARE" of the file wires, which applies to sending and
-# receiving. A line "HOST fabric SHARE" sets the rate of streams to the host under load.
+# card, so each card's share of its speed in comm-gpu's document is replaced: by 0.95, or by a line "HOST CARD SHARE" of the file
+# wires, for sending and receiving. A line "HOST fabric SHARE" reduces the rates under load of streams to HOST to this share.
 carded() {
   mkdir -p bin
   ln -sf "$top_builddir/tests/clock/himeno-gpu" "$top_builddir/himeno-judge" bin

@@ -31,13 +31,13 @@ static status_t move(struct halo_packer_state *state, struct gpu_queue *queue, s
 
 /* ---- links ---- */
 
-/* Offsets of two fields from a flag's first word. RAISED: the raised flag. SEEN: the times at which
- * it may be seen, for even and for odd exchanges. */
+/* Offsets from a flag's first word. RAISED: the word that is raised instead of the first one. SEEN:
+ * times from which the first word may have its value, one for even and one for odd exchanges. */
 enum { RAISED = 8, SEEN = 10 };
 
 static const struct halo_link_ops *link_ops;
 static const struct halo_link *last; /* the link whose flags have not been seen yet, or NULL */
-static uint64_t number;              /* of its exchange */
+static uint64_t number;              /* number of its exchange */
 static int proves;                   /* 1 while peer access is proved, without the clock */
 
 /* Adds the time to `post` each message, and the extra time of a slow path. On a queue other than

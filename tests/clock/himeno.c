@@ -16,9 +16,9 @@
 extern const struct himeno_kernel_set __real_himeno_kernels_cpu;
 struct himeno_kernel_set __wrap_himeno_kernels_cpu;
 
-static double floats;     /* of an array */
+static double floats;     /* floats per array */
 static double swept;      /* nanoseconds in sweeps */
-static int filled;        /* with which data */
+static int filled;        /* data of the last fill */
 static int blocks, begun; /* fills so far; begun: 1 after a ceiling pass, 2 after a sweep */
 
 static status_t open(struct gpu_device *device, const struct himeno_fields *fields,

@@ -61,8 +61,8 @@ def spot(whole, nodes, path, key):
 
 
 def unknown(whole, nodes, value, path, written):
-    """Yield the parts of a value that no schema declares. Adds the name (see spot) of each property
-    that is there to `written`."""
+    """Yield the parts of a value that no schema declares, and add to `written` the names (see spot)
+    of the parts that one declares."""
     known = children(whole, nodes)
     for key, inner in (
         value.items()

@@ -133,7 +133,7 @@ class Studying(helper.Case):
         self.assertTrue(0.85 < hits / 400 < 0.95, (effect, hits))
 
     def test_recorded_noise_of_each_transport(self):
-        """p2p runs 2% slower are found although staged runs scatter; staged runs 5% slower are
+        """a slowdown of p2p by 2% is found although staged runs scatter; one of staged by 5% is
         not"""
         rows = []
         for one in self.recorded("h200-x4-2026-11/repeated").values():
