@@ -109,7 +109,7 @@ def own_blocks(head, found):
 
 def hot_loop(kernel, graph):
     """Return the blocks of the loop with the most work, without its inner loops, and its depth. A
-    kernel without loops is returned whole, with depth 0; the endless loop after its end is none."""
+    kernel without loops is returned whole, with depth 0; the endless loop at its end is ignored."""
     found = {
         head: body
         for head, body in loops(graph).items()

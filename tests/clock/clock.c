@@ -82,7 +82,7 @@ void clock_spend(double nanoseconds)
   if (stop > 0 && (double)before < stop && (double)now >= stop) raise(SIGTERM);
 }
 
-/* Returns by which factor work and copies differ from their cost; its period is eleven calls. */
+/* Returns the factor on the cost of work and copies, which repeats after eleven calls. */
 static double unsteady(void)
 {
   static const int shares[] = {0, 3, -1, 2, -5, 1, 4, -3, 6, -2, 5};

@@ -73,7 +73,7 @@ class Power(helper.Case):
         self.assertEqual(flows(3, 1, 0, "host", 2), slow)
         self.assertEqual(set(flows(2, 2, 0, None, 1)), {(0, 2, 1), (1, 3, 1), (2, 0, 1), (3, 1, 1)})
         self.assertEqual({shift for _, _, shift in flows(10, 1, 0, None, 1)}, {1, 3, 5, 7, 9})
-        # 97 of 100 by the path; 3% and 10% above it by the errors; only large differences are known
+        # The path has 97 of 100; errors add 3% or 10%; with 10%, only large differences are known.
         many = flows(2, 1, 0.1, "link", 4, gauss=1)
         self.assertEqual(many[1, 0, 1], (99.91, None))
         self.assertAlmostEqual(many[0, 1, 1][1], 26.675)

@@ -91,8 +91,8 @@ class Accepting(helper.Case):
         self.assertEqual(stage({}, ("devices a host", 1))[1], [("path", "a", "b", "c", "d")])
 
     def test_a_pair_is_tried_again_alone(self):
-        """a slow pair runs again alone; a host that is slow with all its partners is accused,
-        otherwise the path between two hosts is"""
+        """a slow pair runs again alone; if a host is slow with all its partners it is accused,
+        otherwise the path between the two hosts is accused"""
 
         def document(seconds):
             return {
@@ -128,8 +128,8 @@ class Accepting(helper.Case):
         self.assertEqual(run.found(), [("path", "a", "b"), ("path", "a", "c")])
 
     def test_a_device_that_is_a_twentieth(self):
-        """a device that is 5% slower at products than its equals is slow, and one within their
-        spread is not"""
+        """a device that is 5% slower at products than its equals is reported, and one within
+        their spread is not reported"""
         steps = {name: {"command": "", "name": name} for name in "abcde"}
 
         def documents(starved, samples=(1, 1, 1)):
@@ -307,8 +307,8 @@ class Accepting(helper.Case):
         )
 
     def test_what_every_host_fails_of_those(self):
-        """a check that all judged hosts fail is no host's fault; a check that one host passes, or
-        only one host fails, is"""
+        """a check that all judged hosts fail is no host's fault; if a host passes it, or only one
+        host fails it, the hosts that fail it are to blame"""
 
         def shared(failed, passed=(), others=()):
             """Return the shared checks. `failed`: {host: checks}; `passed`: (host, check) that

@@ -134,7 +134,7 @@ class Studying(helper.Case):
 
     def test_recorded_noise_of_each_transport(self):
         """a slowdown of p2p by 2% is found although staged runs scatter; one of staged by 5% is
-        not"""
+        not found"""
         rows = []
         for one in self.recorded("h200-x4-2026-11/repeated").values():
             config, ranks = one["config"], len(one["ranks"])
