@@ -342,6 +342,7 @@ a_tree_to_mutate() {
   mkdir -p "$BATS_TEST_TMPDIR"/{base,scripts,tests/unit,tests/mutants}
   cd "$BATS_TEST_TMPDIR"
   cp -r "$top_srcdir"/scripts/{mutate,mutating,shared} scripts
+  cp "$top_srcdir/CITATION.cff" .
   cp "$top_srcdir/tests/tap" tests
   printf 'int one(int x)\n{\n  return x + 1; /* x + 1 */\n}\n' >base/one.c
   printf 'int one(int);\nint main(void)\n{\n  return one(1) != 2;\n}\n' >tests/unit/test_one.c
@@ -389,7 +390,7 @@ mutant() { printf '%s: a lie\n  in one\n  from x+1\n  to %s\n  tests %s\n\n' "$1
 @test "a sample counts what it kills, resumes, and leaves out what is not built, the same or reviewed" {
   a_tree_to_mutate
   mkdir tests/cli
-  rm scripts/shared/{floor,gpus,naming,options,processes}.py # nothing here tests them
+  rm scripts/shared/{floor,gpus,naming,processes}.py # nothing here tests them
   cat >>base/one.c <<'C'
 int unchecked(int x)
 {
