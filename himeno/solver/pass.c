@@ -10,8 +10,8 @@
 #include "himeno/solver/state.h"
 
 SWITCH("HIMENO_SLAB_QUEUE", TUNING, AGREED, CHOICE("0|1"),
-       "1: sweep the slabs that neighbours need at the same time as the rest, if the transport needs the "
-       "host; 0: sweep them first; "
+       "1: sweep the slabs for neighbours concurrently with the rest, if the transport needs the host; "
+       "0: sweep them first; "
        "unset: 1 on CUDA");
 
 static status_t pass_marks_read(struct pass_marks *marks, double phases[HIMENO_PHASES])

@@ -195,7 +195,7 @@ static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
   gosa_add(gosa, pass.gosa);
 }
 
-// The linked sweep. Blocks of the slabs that neighbours need start early, so that the transfer
+// The linked sweep. Blocks of the slabs for neighbours start early, so that the transfer
 // overlaps the rest of the sweep. They mostly wait for halos, so they are spread among other
 // blocks.
 template <int THREADS_K, int THREADS_J, int AXIS_X, bool KEEP>
