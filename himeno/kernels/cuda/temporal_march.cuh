@@ -2,7 +2,7 @@
 // T sweeps in one pass over memory. A block marches along i: in step m it computes level 1 of plane
 // q = first + m, level 2 of plane q - 1, … level T of plane q - T + 1. A coefficient plane is
 // fetched once and stays in a ring of T + 1 slots for the T steps that use it, while one slot
-// fills. A thread keeps the three planes of each level that its pair needs in registers: only the
+// fills. A thread keeps in registers the three planes of each level that its pair needs: only the
 // newest passes through shared memory, to the neighbours in j and k. Halos are computed by both
 // neighbours, so that blocks are independent.
 #ifndef HIMENO_KERNELS_CUDA_TEMPORAL_MARCH_CUH
