@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* mem-gpu: bandwidth and latency of a device's memory. */
+/* mem-gpu: bandwidth and latency of a device's memory. program_main parses the options and calls
+ * mem_measure, which opens the device (run.rig) and measures the sections that were asked for, one
+ * after the other, into `run`. The functions below write the results as report and document. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* comm-gpu: latency and bandwidth of every path between hosts, devices and neighbours. */
+/* comm-gpu: latency and bandwidth of every path between hosts, devices and neighbours.
+ * program_mpi_main parses the options and calls comm_measure on all ranks. bench_run visits the
+ * parts of --parts twice: it counts their points to share the time limit, and then measures them
+ * into `bench`. The functions below write the results as report and document. */
 #include "base/output.h"
 #include "suite/program.h"
 #include "tools/network/cmdline.h"

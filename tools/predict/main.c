@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* himeno-predict predicts how himeno-gpu and gemm-gpu scale, from a study and comm-gpu's paths. */
+/* himeno-predict predicts how himeno-gpu and gemm-gpu scale, from a study and comm-gpu's paths.
+ * program_main parses the options. predict_run reads the study, fits the model, validates it by
+ * runs that are left out in turn, and predicts; predict_check compares a stored document of
+ * predictions with runs instead. Both fill `p`, which the functions below write. */
 #include "base/meta.h"
 #include "base/output.h"
 #include "suite/program.h"
