@@ -60,11 +60,10 @@ status_t gemm_flip_read(struct gemm_flip **flips)
   const char *text = switch_text("HIMENO_GEMM_FLIP");
   *flips = text ? planned : NULL;
   if (!text || parse_all(text, planned)) return STATUS_OK;
-  return log_fail(
-      STATUS_USAGE,
-      "HIMENO_GEMM_FLIP=%.200s: \"RANK [A|B|C] ROW,COLUMN BIT LOOK|KERNEL:BLOCK\" is asked for, as in "
-      "\"1 3,40 30 2\" or \"1 B 3,40 30 simd:last\", or at most %d of them apart by ;",
-      text, GEMM_FLIPS_MAX);
+  return log_fail(STATUS_USAGE,
+                  "HIMENO_GEMM_FLIP=%.200s: must be \"RANK [A|B|C] ROW,COLUMN BIT WHEN|KERNEL:BLOCK\", as in "
+                  "\"1 3,40 30 2\" or \"1 B 3,40 30 simd:last\", or at most %d of these, separated by ;",
+                  text, GEMM_FLIPS_MAX);
 }
 
 static int element_bits(const struct gemm_flip *flip, const struct gemm_problem *problem)

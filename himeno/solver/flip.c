@@ -67,8 +67,8 @@ status_t flip_read(void)
   if (n < 0)
     return log_fail(
         STATUS_USAGE,
-        "HIMENO_FLIP=%.200s: \"ARRAY I,J,K BIT SWEEP\" is asked for, as in \"a3 10,20,30 5 17\", or "
-        "at most %d of them apart by ;",
+        "HIMENO_FLIP=%.200s: must be \"ARRAY I,J,K BIT SWEEP\", as in \"a3 10,20,30 5 17\", or at most "
+        "%d of these, separated by ;",
         text, FLIPS_MAX);
   flip_plan(flips, n);
   return STATUS_OK;

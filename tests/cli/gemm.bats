@@ -152,8 +152,8 @@ worn() {
   worn '1 7,3 14 simd:3; 1 7,3 14 simd:7; 1 7,3 14 simd:11' -s 64 -k simd
   expect_status 4
   grep -q 'wrong      rank 1 on .*: block 3 differs from the first product: 1 of 4096 elements' <<<"$output"
-  HIMENO_GEMM_FLIP='0 3,4 30 1; ' expect_error 2 'HIMENO_GEMM_FLIP=.* is asked for' -s 8
-  HIMENO_GEMM_FLIP="0 3,4 30 1$(yes '; 0 3,4 30 1' | head -64 | tr -d '\n')" expect_error 2 'at most 64 of them apart by ;' -s 8
+  HIMENO_GEMM_FLIP='0 3,4 30 1; ' expect_error 2 'HIMENO_GEMM_FLIP=.* must be' -s 8
+  HIMENO_GEMM_FLIP="0 3,4 30 1$(yes '; 0 3,4 30 1' | head -64 | tr -d '\n')" expect_error 2 'at most 64 of these, separated by ;' -s 8
   HIMENO_GEMM_FLIP='0 3,4 30 1; 0 8,0 0 1' expect_error 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8
 }
 
@@ -177,7 +177,7 @@ worn() {
   local text
   for text in '2 3,40 30' '2 3,40 30 0' '2 3,40 32 1' '-1 3,40 30 1' '2 3,40 30 1 x' '2 D 3,40 30 1' '2 3,40 30 simd' \
     '2 3,40 30 simd:-1' '2 3,40 30 simd:first' '2 3,40 30 simd:1 x' '2 3,40 30 :1' '2 3,40 30 simd:trial' '2 3,40 30 simd:trial0'; do
-    HIMENO_GEMM_FLIP=$text expect_error 2 'HIMENO_GEMM_FLIP=.* is asked for' -s 8
+    HIMENO_GEMM_FLIP=$text expect_error 2 'HIMENO_GEMM_FLIP=.* must be' -s 8
   done
   for text in '0 8,0 0 1' '0 0,8 0 1'; do
     HIMENO_GEMM_FLIP=$text expect_error 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8

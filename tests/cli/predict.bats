@@ -187,7 +187,7 @@ m["terms"][0]["seen"] = 1|terms\[0\] \(pass\)\.seen is neither true nor false
 m["paths"][0]["same_host"]["latency_seconds"] = -5|paths\[0\]\.same_host\.latency_seconds is -5
 m["paths"][0]["other_host"]["bytes_per_second"] = 0|paths\[0\]\.other_host\.bytes_per_second is 0
 m["paths"][0]["same_host"] = m["paths"][0]["other_host"] = None|paths\[0\] has neither path
-m["paths"].append(m["paths"][0])|paths\[1\]\.transport stands there twice
+m["paths"].append(m["paths"][0])|paths\[1\]\.transport occurs twice
 m["paths"][0]["transport"] = 5|paths\[0\]\.transport is no name
 del m["paths"]|paths is missing
 m["T"] = 0|T is 0
@@ -261,7 +261,7 @@ PY
   local change
   for change in 'del pair["fit"]["latency_seconds"]' 'pair["fit"]["bytes_per_second"] = "1"' 'pair["fit"]["bytes_per_second"] = -1' 'del pair["fit"]' 'del pair["peer"]' 'd["ranks"] = []' 'd["pairs"] = [7]'; do
     "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); pair=d['pairs'][-1]; $change; json.dump(d, sys.stdout)" "$measured/paths.json" >torn.json
-    expect_error 2 'torn.json: not as its schema says: pairs\[[0-9]+\] tells no way, host or fit' --study "$measured/study" --comm torn.json
+    expect_error 2 'torn.json: not as its schema says: pairs\[[0-9]+\] lacks its transport, host or fit' --study "$measured/study" --comm torn.json
   done
   "$PYTHON" -c 'print("[" * 100000)' >deep.json
   expect_error 3 'deep.json: not a JSON document' --study "$measured/study" --comm deep.json

@@ -169,7 +169,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
     HIMENO_FLIP=$text soak 0.5
     expect_status 2
     grep '^himeno-gpu:' <<<"$stderr" >said
-    [[ "$(grep -c 'HIMENO_FLIP=.* is asked for, as in' said)" = 1 && "$(wc -l <said)" = 1 ]]
+    [[ "$(grep -c 'HIMENO_FLIP=.* must be .*, as in' said)" = 1 && "$(wc -l <said)" = 1 ]]
   done
 }
 

@@ -25,7 +25,7 @@ static const struct option_spec options[] = {
     {"fit-ranks", 0, STUDY, OPTION_INT(fit_ranks, 1, LIST_RANKS_TOP, "N"),
      "Fit the model only to runs with at most N ranks."},
     {"include", 0, STUDY, OPTION_CUSTOM(keep, study_keep_parse, "WHAT[,WHAT]"),
-     "Also use runs that are normally ignored. WHAT: duplicates (a document that is there twice), "
+     "Also use runs that are normally ignored. WHAT: duplicates (a second copy of a document), "
      "machines (runs on other machines than most), unverified or outliers.",
      .old = "keep"},
     {"size", 's', PREDICTION, OPTION_CUSTOM(sizes, any_size_list_parse, "SIZE[,SIZE]"),

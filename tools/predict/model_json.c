@@ -96,7 +96,7 @@ static void model_path_read(struct reader *reader, const json_t *path, size_t p,
   if (!name || !*name || strlen(name) >= sizeof transport->name)
     wrong(reader, where, "transport", "is no name");
   else if (study_transport_find(&model->terms.paths, name) >= 0)
-    wrong(reader, where, "transport", "stands there twice");
+    wrong(reader, where, "transport", "occurs twice");
   else
     snprintf(transport->name, sizeof transport->name, "%s", name);
   model->terms.paths.n++;

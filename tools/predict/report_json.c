@@ -223,7 +223,7 @@ static void model_document(struct doc *d, const struct model *model)
   doc_flag(d, "slabs_hidden", DOC_OPTIONAL, "Slabs are swept with the interior, not before it.",
            model->terms.slabs_hidden);
   doc_flag(d, "steps_hidden", DOC_OPTIONAL,
-           "With several sweeps a pass: interior is the root of the squares of pass and points, and with "
+           "With several sweeps per pass: interior is the root of the squares of pass and points, and with "
            "transports that a host attends slabs go first.",
            model_steps_hidden(&model->terms));
   names_document(d, "sizes", &model->range.sizes);

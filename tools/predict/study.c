@@ -472,8 +472,8 @@ static status_t study_paths_fill(const json_t *document, const char *path, struc
   paths->n = 0;
   for (size_t p = 0; p < json_array_size(pairs); p++)
     if (!pair_is_complete(document, json_array_get(pairs, p)))
-      return log_fail(STATUS_USAGE, "%s: not as its schema says: pairs[%zu] tells no way, host or fit", path,
-                      p);
+      return log_fail(STATUS_USAGE, "%s: not as its schema says: pairs[%zu] lacks its transport, host or fit",
+                      path, p);
   for (size_t p = 0; p < json_array_size(pairs); p++) {
     const char *name = study_text(json_array_get(pairs, p), "way");
     if (!name || study_transport_find(paths, name) >= 0 || paths->n == STUDY_TRANSPORTS_MAX) continue;
