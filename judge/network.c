@@ -13,6 +13,12 @@
 /* A rank is slow if even its fastest pair is below this share of the fastest similar pair. */
 #define RANK_SLOW 0.9
 
+/* Returns the rank that a document names, or -1 if the run has no such rank. */
+static int rank_in(const struct judge_run *run, double rank)
+{
+  return rank >= 0 && rank < run->n_ranks ? (int)rank : -1;
+}
+
 /* Returns the field \a name of the s-th stream from another host to \a rank. */
 static double flow_number(const struct judge_run *run, int rank, int s, const char *name)
 {
@@ -49,7 +55,9 @@ double fabric_spread(const struct judge_run *run, struct check *check)
     memset(best, 0, ranks * sizeof *best);
     for (int r = 0; r < run->n_ranks; r++)
       for (int s = 0; !isnan(flow_number(run, r, s, "shift")); s++) {
-        const int host = run->ranks[end ? r : (int)flow_number(run, r, s, "from")].host;
+        const int rank = end ? r : rank_in(run, flow_number(run, r, s, "from"));
+        if (rank < 0) continue;
+        const int host = run->ranks[rank].host;
         best[host] = fmax(best[host], flow_number(run, r, s, "alone"));
       }
     for (int r = 0; r < run->n_ranks; r++)
@@ -106,9 +114,8 @@ static double path_best(const json_t *path, const char *field)
 /* True if the two ranks of a pair are on one host. */
 static int pair_within(const struct judge_run *run, const json_t *pair)
 {
-  const double rank = view_number(pair, "rank"), peer = view_number(pair, "peer");
-  return rank < run->n_ranks && peer < run->n_ranks &&
-         run->ranks[(int)rank].host == run->ranks[(int)peer].host;
+  const int rank = rank_in(run, view_number(pair, "rank")), peer = rank_in(run, view_number(pair, "peer"));
+  return rank >= 0 && peer >= 0 && run->ranks[rank].host == run->ranks[peer].host;
 }
 
 /* True if two pairs were measured by the same transport, in the same direction and under the same
@@ -134,10 +141,11 @@ static void pairs_explain(const struct judge_run *run, const json_t *pairs, stru
     double usual = rates[p], *own = rates + n;
     for (size_t o = 0; o < n; o++)
       if (rates[o] > usual && pairs_alike(run, pair, json_array_get(pairs, o))) usual = rates[o];
-    const double share = rates[p] / usual, rank = view_number(pair, "rank"), peer = view_number(pair, "peer");
-    if (isnan(share) || !(rank < run->n_ranks && peer < run->n_ranks)) continue;
-    own[(int)rank] = fmax(own[(int)rank], share);
-    own[(int)peer] = fmax(own[(int)peer], share);
+    const double share = rates[p] / usual;
+    const int rank = rank_in(run, view_number(pair, "rank")), peer = rank_in(run, view_number(pair, "peer"));
+    if (isnan(share) || rank < 0 || peer < 0) continue;
+    own[rank] = fmax(own[rank], share);
+    own[peer] = fmax(own[peer], share);
     if (share >= worst) continue;
     worst = share;
     slowest = p;

@@ -403,6 +403,8 @@ static void of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone(vo
   assert_true(check.outcome == CHECK_FAIL && check.rank == 3 && fabs(check.value - 0.25) < 1e-9);
   put(run, "ranks.1.fabric.2.all", json_null());
   assert_true(checked(run, policy).value == 1);
+  put(run, "ranks.1.fabric.2.from", json_integer(-100000000)); /* as in a damaged document */
+  assert_true(fabs(checked(run, spread).value - 0.25) < 1e-9);
   json_decref(run);
 }
 
@@ -424,6 +426,8 @@ static void of_a_slow_collective_pairs_and_cards_name_the_culprit(void **state)
   assert_true(check.outcome == CHECK_FAIL && check.value == 120 && check.rank == 2);
   assert_non_null(strstr(check.why, "ncclAllReduce; slowest pair: ranks 0 and 2 by p2p, 60 GB/s, 30% of the "
                                     "fastest; mlx5_1/1 of n1 counted 7 errors; rank 2 on n1"));
+  put(run, "pairs.6.rank", json_integer(-100000000)); /* as in a damaged document */
+  assert_int_equal(checked(run, policy).rank, 2);
   put(run, "pairs.8.points.0.gbps", json_real(200)); /* ranks 1 and 2 */
   assert_true(checked(run, policy).rank == -1 &&
               checked(run, "{\"collective_busbw_min\": 119}").outcome == CHECK_PASS);
