@@ -12,7 +12,7 @@ from endings import BadInput
 SUFFIXES = (".c", ".h", ".cu", ".cuh", ".cl", ".qasm", ".qinc", ".py", ".sh")
 NOT_DIRECTORIES = ("tests", "doc", "m4", "autom4te.cache", "build*", ".*")
 
-# Pairs (pattern of paths, tests): a file has the tests of the last pattern that matches its path.
+# Pairs (pattern of paths, tests): a file has the tests of all patterns that match its path.
 DIRECTORIES = (
     (
         "base/*",
@@ -20,6 +20,7 @@ DIRECTORIES = (
         "tests/unit/test_options tests/unit/test_document tests/unit/test_report "
         "tests/unit/test_file tests/unit/test_hash tests/unit/test_status "
         "tests/unit/test_stop tests/unit/test_switches tests/clock/himeno.bats "
+        "tests/clock/fields.bats "
         "tests/cli/files.bats tests/cli/errors.bats tests/cli/run.bats tests/cli/switches.bats",
     ),
     (
@@ -30,7 +31,8 @@ DIRECTORIES = (
     ),
     (
         "tools/memory/*",
-        "tests/unit/test_levels tests/unit/test_mem tests/clock/mem.bats tests/cli/mem.bats",
+        "tests/unit/test_levels tests/unit/test_mem tests/clock/mem.bats tests/clock/fields.bats "
+        "tests/cli/mem.bats tests/cli/plot.bats",
     ),
     ("gpu/bus.*", "tests/cli/backends.bats"),
     ("gpu/select.*", "tests/unit/test_backend_null tests/cli/backends.bats"),
@@ -42,8 +44,8 @@ DIRECTORIES = (
     (
         "comm/*",
         "tests/unit/test_decomp tests/clock/himeno*.bats tests/clock/comm.bats "
-        "tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd "
-        "tests/fault/transports.bats",
+        "tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd tests/mpi/cluster-null "
+        "tests/fault/transports.bats tests/clock/fields.bats",
     ),
     ("comm/*watch.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
     ("comm/*alarm.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
@@ -61,12 +63,16 @@ DIRECTORIES = (
         "tests/cli/run.bats tests/hosts/hosts.bats",
     ),
     ("comm/*cards*", "tests/unit/test_bench tests/cli/comm.bats"),
-    ("tools/network/*", "tests/unit/test_bench tests/clock/comm.bats tests/cli/comm.bats"),
+    (
+        "tools/network/*",
+        "tests/unit/test_bench tests/clock/comm.bats tests/clock/fields.bats tests/cli/comm.bats",
+    ),
+    ("*/opencl/*", "tests/unit/test_backend_opencl tests/mpi/matrix-opencl-odd"),
     (
         "himeno/*",
         "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler "
         "tests/unit/test_accept tests/unit/test_checks tests/unit/test_report "
-        "tests/clock/himeno*.bats tests/cli/flips.bats "
+        "tests/clock/himeno*.bats tests/clock/fields.bats tests/cli/flips.bats "
         "tests/cli/run.bats tests/cli/errors.bats tests/cli/accept.bats",
     ),
     ("himeno/*kernels*", "tests/unit/test_kernels_*"),
@@ -93,14 +99,14 @@ DIRECTORIES = (
         "judge/*",
         "tests/unit/test_accept tests/unit/test_checks tests/unit/test_judge tests/unit/test_power "
         "tests/unit/test_straggler tests/unit/test_slowdown tests/clock/himeno*.bats "
-        "tests/cli/accept.bats",
+        "tests/clock/fields.bats tests/cli/accept.bats tests/cli/judge.bats",
     ),
     ("himeno/*soak*", "tests/unit/test_soak tests/cli/soak.bats"),
-    ("tools/predict/*", "tests/unit/test_predict* tests/cli/predict*.bats"),
+    ("tools/predict/*", "tests/unit/test_predict* tests/clock/fields.bats tests/cli/predict*.bats"),
     (
         "gemm/*",
-        "tests/unit/test_gemm_* tests/clock/gemm.bats tests/mpi/products-null "
-        "tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats",
+        "tests/unit/test_gemm_* tests/clock/gemm.bats tests/clock/fields.bats "
+        "tests/mpi/products-null tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats",
     ),
     (
         "gemm/*cluster*",
@@ -112,7 +118,10 @@ DIRECTORIES = (
         "tests/unit/test_gemm_products tests/unit/test_gemm_tensor tests/mpi/products-cuda",
     ),
     ("gemm/kernels/qpu/*", "tests/unit/test_qpu_sgemm tests/cli/gemm.bats"),
-    ("suite/*", "tests/unit/test_record tests/cli/tune.bats tests/cli/run.bats"),
+    (
+        "suite/*",
+        "tests/unit/test_record tests/clock/fields.bats tests/cli/tune.bats tests/cli/run.bats",
+    ),
     ("suite/progress.*", "tests/clock/himeno.bats tests/cli/run.bats"),
     (
         "suite/ranks.*",
@@ -176,13 +185,13 @@ class Tree:
                         self.texts[os.path.relpath(file, self.root)] = source.read()
 
     def tests_of(self, file):
-        """Return the test patterns of the last entry of DIRECTORIES that matches the file."""
+        """Return the test patterns of all entries of DIRECTORIES that match the file."""
         patterns = [tests for directory, tests in DIRECTORIES if fnmatch.fnmatch(file, directory)]
         if not patterns:
             raise NotFound(
                 f"{file} belongs to no tests: see DIRECTORIES in scripts/mutating/mutants.py"
             )
-        return patterns[-1]
+        return " ".join(patterns)
 
     def tests(self, patterns):
         """Return the tests that match the patterns, as make names them: programs without .c."""
