@@ -426,19 +426,19 @@ shapes_for() {
 # together BACKEND TOOL KERNEL...: runs each kernel in its own process, with a sanitizer's tool or none, and prints their results
 # as one TAP list. The processes are concurrent because tools slow them by a large factor, and drivers take long to build OpenCL.
 together() {
-  local backend=$1 tool=$2 kernel process tests plan=0 code=0 guard running=() text=$scratch/$step-tests
+  local backend=$1 tool=$2 kernel process tests plan=0 code=0 guard running=() text=$out/logs/$step
   shift 2
   for kernel; do
     guard=()
     [ "$tool" = none ] || guard=(compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 50
       --log-file "$out/logs/$step-tool-$kernel.log")
-    OMP_NUM_THREADS=1 "${guard[@]}" "$build/tests/gpu/gemm_products" "$backend" "$(shapes_for "$tool" "$kernel")" "$kernel" >"$text-$kernel" 2>&1 &
+    OMP_NUM_THREADS=1 "${guard[@]}" "$build/tests/gpu/gemm_products" "$backend" "$(shapes_for "$tool" "$kernel")" "$kernel" >"$text-$kernel.log" 2>&1 &
     running+=($!)
   done
   for process in "${running[@]}"; do wait "$process" || code=$?; done
   for kernel; do
-    grep -v '^1\.\.' "$text-$kernel" || true
-    tests=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$text-$kernel")
+    grep -v '^1\.\.' "$text-$kernel.log" || true
+    tests=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$text-$kernel.log")
     plan=$((plan + ${tests:-0}))
   done
   echo "1..$plan"
