@@ -115,7 +115,8 @@ DIRECTORIES = (
     ),
     (
         "gemm/kernels/cuda/*",
-        "tests/unit/test_gemm_products tests/unit/test_gemm_tensor tests/mpi/products-cuda",
+        "tests/unit/test_gemm_products tests/unit/test_gemm_tensor tests/mpi/products-cuda "
+        "tests/mpi/cluster-cuda tests/gpu/products-cuda",
     ),
     ("gemm/kernels/qpu/*", "tests/unit/test_qpu_sgemm tests/cli/gemm.bats"),
     (

@@ -217,12 +217,21 @@ static int case_try(int number)
 
 int main(int argc, char **argv)
 {
-  int failures = 0, skipped = 0, cases = argc == 3 ? atoi(argv[2]) : 0;
+  int failures = 0, skipped = 0, n_devices = 0, cases = argc == 3 ? atoi(argv[2]) : 0;
+  struct gpu_device_info *devices = NULL;
+  char reason[GPU_TEXT_MAX] = "";
   if (begin_mpi(&argc, &argv, 0, NULL) != STATUS_OK || cases < 1) return STATUS_USAGE;
   log_hold(1);
   backend = gpu_backend_find(argv[1]);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+  backend->probe(&devices, &n_devices, reason);
+  free(devices);
+  if (n_devices == 0) {
+    if (world_rank == 0) printf("1..0 # SKIP %s: %s\n", backend->name, reason);
+    end_mpi();
+    return 0;
+  }
   for (int n = 1; n <= cases; n++) {
     const int amiss = case_try(n);
     if (amiss < 0) skipped++;
