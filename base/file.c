@@ -292,7 +292,7 @@ static struct attempt draft_rename(int descriptor, const struct target *target, 
 {
   struct attempt made = attempt_of(draft_dress(descriptor, target));
   if (made.cause) return made;
-  int cause = bytes ? file_put(descriptor, bytes, size) : 0;
+  int cause = file_put(descriptor, bytes, size);
   if (!cause && bytes && fsync(descriptor) != 0) cause = errno;
   if (cause) return (struct attempt){cause, 0};
   if (!draft[0] && name_take(target, descriptor, draft) < 0) {
