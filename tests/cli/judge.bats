@@ -31,9 +31,11 @@ policy() { printf '%s' "$1" >policy.json; }
   judged good.json --policy policy.json
   expect_status 0
   grep -q '^good.json: himeno-gpu, 1 rank, [0-9]* blocks in 0.1 s: pass$' <<<"$output"
+  edited good.json two.json 'd["ranks"] *= 2; d["result"]["samples"] = [1]; d["series"] = None'
+  judged two.json --policy policy.json
+  [ "${lines[0]}" = 'two.json: himeno-gpu, 2 ranks, 1 block: pass' ]
   grep -qx '  ACCEPTED: 1 of 1 checks passed' <<<"$output"
   edited good.json wrong.json 'd["result"]["verdict"] = "wrong"'
-  edited good.json slow.json 'd["ranks"][0]["device_sharers"] = 1'
   edited good.json ended.json 'd["partial"] = True'
   edited good.json hung.json 'd["result"]["verdict"] = "hang"'
   edited good.json unverified.json 'd["result"]["verified"] = "no"'

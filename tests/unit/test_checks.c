@@ -324,7 +324,11 @@ static void ranks_that_share_a_device_have_one(void **state)
     assert_string_equal(check.why, "ranks share devices");
   }
   put(run, "ranks.3.host_first", json_integer(3)); /* the host with fewer ranks counts */
-  assert_true(checked(run, "{\"devices_per_host\": 1}").value == 1);
+  check = checked(run, "{\"devices_per_host\": 1}");
+  assert_true(check.value == 1 && check.rank == 3);
+  for (int r = 1; r < 4; r++) put_rank(run, r, "host_first", json_integer(1));
+  check = checked(run, "{\"devices_per_host\": 1}");
+  assert_true(check.value == 1 && check.rank == 0);
   json_decref(run);
 }
 

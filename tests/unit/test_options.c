@@ -393,6 +393,22 @@ static void assert_ignored(unsigned readers, const char *warning, int n, const c
   if (n) assert_string_equal(option_ignored(0), first);
 }
 
+static void values_that_mean_the_same_are_the_same(void **state)
+{
+  static const struct {
+    const char *a, *b;
+    int same;
+  } cases[] = {{"3", "3", 1},  {"3", "3.0", 1}, {"3", "4", 0},  {NULL, NULL, 1}, {NULL, "3", 0},
+               {"3", NULL, 0}, {"7", NULL, 1},  {NULL, "7", 1}, {"0", "0", 0},   {"3", "0", 0}};
+  static const struct settings defaults = {.seconds = 7};
+  struct option_program with = program;
+  (void)state;
+  with.defaults = &defaults;
+  with.config_bytes = sizeof defaults;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    assert_int_equal(option_same(&with, &table[2], cases[c].a, cases[c].b), cases[c].same);
+}
+
 static void options_that_nothing_reads_are_named_in_one_warning(void **state)
 {
   (void)state;
@@ -469,6 +485,7 @@ int main(void)
       cmocka_unit_test(whole_numbers_are_read_strictly),
       cmocka_unit_test(numbers_are_read_strictly),
       cmocka_unit_test(a_list_is_read_word_by_word),
+      cmocka_unit_test(values_that_mean_the_same_are_the_same),
       cmocka_unit_test(options_that_nothing_reads_are_named_in_one_warning),
       cmocka_unit_test(an_option_without_readers_is_refused),
       cmocka_unit_test(variables_are_read_strictly),

@@ -3,33 +3,20 @@
 
 #include "base/status.h"
 
-static void statuses_are_the_exit_codes(void **state)
+static void each_status_has_its_exit_code_and_word(void **state)
 {
+  static const struct {
+    status_t status;
+    int code;
+    const char *word;
+  } cases[] = {{STATUS_OK, 0, "pass"},     {STATUS_USAGE, 2, "usage"}, {STATUS_ENVIRONMENT, 3, "environment"},
+               {STATUS_NOISY, 3, "noisy"}, {STATUS_WRONG, 4, "wrong"}, {STATUS_SLOW, 5, "slow"},
+               {STATUS_HANG, 6, "hang"},   {STATUS_FAULT, 7, "fault"}, {STATUS_INCOMPLETE, 8, "incomplete"}};
   (void)state;
-  assert_int_equal(STATUS_OK, 0);
-  assert_int_equal(STATUS_USAGE, 2);
-  assert_int_equal(STATUS_ENVIRONMENT, 3);
-  assert_int_equal(STATUS_WRONG, 4);
-  assert_int_equal(STATUS_SLOW, 5);
-  assert_int_equal(STATUS_HANG, 6);
-  assert_int_equal(STATUS_FAULT, 7);
-  assert_int_equal(STATUS_INCOMPLETE, 8);
-  assert_int_equal(status_exit_code(STATUS_FAULT), 7);
-  assert_int_equal(status_exit_code(STATUS_NOISY), 3);
-}
-
-static void each_status_has_its_word(void **state)
-{
-  (void)state;
-  assert_string_equal(status_verdict(STATUS_OK), "pass");
-  assert_string_equal(status_verdict(STATUS_USAGE), "usage");
-  assert_string_equal(status_verdict(STATUS_ENVIRONMENT), "environment");
-  assert_string_equal(status_verdict(STATUS_NOISY), "noisy");
-  assert_string_equal(status_verdict(STATUS_WRONG), "wrong");
-  assert_string_equal(status_verdict(STATUS_SLOW), "slow");
-  assert_string_equal(status_verdict(STATUS_HANG), "hang");
-  assert_string_equal(status_verdict(STATUS_FAULT), "fault");
-  assert_string_equal(status_verdict(STATUS_INCOMPLETE), "incomplete");
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    assert_int_equal(status_exit_code(cases[c].status), cases[c].code);
+    assert_string_equal(status_verdict(cases[c].status), cases[c].word);
+  }
 }
 
 static void the_graver_of_two_wins_in_either_order(void **state)
@@ -88,8 +75,7 @@ static void success_goes_on(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(statuses_are_the_exit_codes),
-      cmocka_unit_test(each_status_has_its_word),
+      cmocka_unit_test(each_status_has_its_exit_code_and_word),
       cmocka_unit_test(the_graver_of_two_wins_in_either_order),
       cmocka_unit_test(a_failure_stops_what_follows_and_is_passed_up),
       cmocka_unit_test(success_goes_on),
