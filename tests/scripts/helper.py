@@ -105,33 +105,17 @@ class Run:
         return self.documents.get(name)
 
     def together(self, what, jobs, width=None, **_):
-        self.launched += [name for name, _, _ in jobs]
-        return {
-            name: {
-                "name": name,
-                "outcome": "pass",
-                "why": "",
-                "seconds": 1,
-                "command": name,
-                "hosts": hosts,
-                "ranks": [job.get("per_host") or self.a.devices[host] for host in hosts],
-                **self.outcomes.get(name, {}),
-            }
-            for name, hosts, job in jobs
-        }
+        found = {}
+        for name, hosts, job in jobs:
+            self.launched.append(name)
+            ranks = [job.get("per_host") or self.a.devices[host] for host in hosts]
+            step = {"name": name, "outcome": "pass", "why": "", "seconds": 1, "command": name}
+            found[name] = {**step, "hosts": hosts, "ranks": ranks, **self.outcomes.get(name, {})}
+        return found
 
     def find(self, kind, on, why, step, device=None, checks=None, **_):
-        self.findings.append(
-            {
-                "kind": kind,
-                "hosts": on,
-                "device": device,
-                "why": why,
-                "checks": checks or [kind],
-                "command": "",
-                "step": "",
-            }
-        )
+        found = {"kind": kind, "hosts": on, "device": device, "why": why, "command": "", "step": ""}
+        self.findings.append({**found, "checks": checks or [kind]})
 
     def found(self):
         return sorted((one["kind"], *one["hosts"]) for one in self.findings)

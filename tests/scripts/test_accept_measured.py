@@ -97,14 +97,13 @@ class Measured(helper.Case):
 
     def test_a_row_has_the_least_of(self):
         """a row has the worst of the devices' values, and the extremes of the telemetry"""
+        phases = dict.fromkeys(("pack", "d2h", "transfer", "h2d", "unpack"), 1)
         ranks = [
-            {"gflops": 3, "ceiling_share": 0.9, "theory": {"share": 0.8}},
-            {"gflops": 2, "ceiling_share": 0.95, "theory": {"share": None}},
-            {"gflops": 4, "theory": None},
+            {"gflops": 3, "ceiling_share": 0.9, "theory": {"share": 0.8}, "phases": phases},
+            {"gflops": 2, "ceiling_share": 0.95, "theory": {"share": None}, "phases": phases},
+            {"gflops": 4, "theory": None, "phases": {**phases, "d2h": 3}},
         ]
-        row = measured.row_of(
-            "n",
-            {"ranks": ranks, "result": {"ceiling_share": 0.5, "energy": {"gflops_per_watt": 7}}},
+        results = (
             [
                 {"celsius": [40, 60], "watts": [1, 9], "sm_mhz": [5, 8]},
                 {"celsius": [30, 50], "watts": [2, 3], "sm_mhz": [6, 6]},
@@ -112,9 +111,18 @@ class Measured(helper.Case):
             [3, None, 1],
             [None, 2, 4],
         )
-        keys = "gflops ceiling_share theory_share gflops_per_watt celsius watts sm_mhz".split()
-        keys += ["errors", "pair_seconds"]
-        self.assertEqual([row[key] for key in keys], [2, 0.9, 0.8, 7, 60, 9, 5, 3, 3])
+
+        def row(*ranks, **result):
+            return measured.row_of("n", {"ranks": ranks, "result": result}, *results)
+
+        result = {"ceiling_share": 0.5, "energy": {"gflops_per_watt": 7}, "samples": [1]}
+        wanted = dict(host="n", gflops=2, ceiling_share=0.9, theory_share=0.8, exchange_seconds=7)
+        wanted.update(pair_seconds=3, celsius=60, watts=9, gflops_per_watt=7, sm_mhz=5, errors=3)
+        self.assertEqual(row(*ranks, **result), wanted)
+        wanted.update(gflops=4, ceiling_share=0.5, theory_share=None, exchange_seconds=None)
+        self.assertEqual(row(ranks[2], **result), wanted)
+        still = {"gflops": 4, "phases": dict.fromkeys(phases, 0)}
+        self.assertEqual(row(still, still, **result), wanted)
         empty = measured.row_of("n", {}, [], [], [])
         self.assertEqual({empty[key] for key in empty if key != "host"}, {None})
 
@@ -143,16 +151,8 @@ class Measured(helper.Case):
                     for name, values in rates.items()
                 }
             )
-            run.done = {
-                f"alone-{name}": {
-                    "hosts": [name],
-                    "ranks": [3],
-                    "command": "",
-                    "outcome": "pass",
-                    "seconds": 1,
-                }
-                for name in rates
-            }
+            step = {"ranks": [3], "command": "", "outcome": "pass", "seconds": 1}
+            run.done = {f"alone-{name}": {**step, "hosts": [name]} for name in rates}
             with contextlib.redirect_stdout(io.StringIO()) as text:
                 report.write(run)
             return (

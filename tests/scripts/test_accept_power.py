@@ -3,6 +3,7 @@
 """Simulations of scripts/accept-power."""
 
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,24 @@ class Power(helper.Case):
             for said, seen in zip(told[key][1:6], cells[1:6]):
                 self.assertLessEqual(number(seen), 1.5 * number(said), key)
             self.assertGreaterEqual(number(cells[6]), number(told[key][6]) / 2, key)
+
+    def test_exchanges_have_the_times_of_their_fault(self):
+        """simulated exchanges take the time of their path, fault and congestion"""
+        power = runpy.run_path(str(helper.SCRIPTS / "accept-power"))
+        for kind, concurrent, chance, factors in (
+            (None, True, 0.03, (1, 1, 1)),
+            (None, True, 0.01, (2, 2, 2)),
+            (None, False, 0.01, (1, 1, 1)),
+            ("cable", False, 0, (3, 3, 1)),
+            ("path", False, 0, (3, 1, 1)),
+        ):
+            run = types.SimpleNamespace(paths={("n2", "n3"): 1}, plant=power["Plant"](kind, 3))
+            run.dice = types.SimpleNamespace(
+                random=lambda chance=chance: chance, gauss=lambda mean, deviation: mean - deviation
+            )
+            for pair, factor in zip((("n2", "n1"), ("n1", "n3"), ("n3", "n2")), factors):
+                time = power["Cluster"].exchange(run, pair, concurrent)
+                self.assertAlmostEqual(time / factor, 0.95 if "n1" not in pair else 0.95 * 1.03e-4)
 
     def test_streams_have_the_rates_of_their_fault(self):
         """simulated streams have the rates of their paths, cards and faults"""

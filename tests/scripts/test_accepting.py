@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests which host scripts/accept accuses, and which result it accepts."""
 
+import itertools
 import json
 
 import helper  # first, because it makes other modules importable
@@ -26,6 +27,36 @@ class Accepting(helper.Case):
             run.find("slow", ["a"], "", {})
             stages.devices(run, run.a.names)
             self.assertEqual(run.launched, launched)
+
+    def test_two_names_of_one_host(self):
+        """two names reach one host if host name and a device are equal, or a device is unknown"""
+        for uuids, twice in (("xy xz", {"b"}), ("xy zw", set()), ("xy -", {"b"}), ("- xy", {"b"})):
+            run = helper.Run()
+            done = {name: {"name": name, "hosts": [name], "ranks": [2]} for name in "abc"}
+            for name, devices in zip("abc", [*uuids.split(), "xy"]):
+                ranks = [
+                    {
+                        "rank": rank,
+                        "host": "c" if name == "c" else "n",
+                        "uuid": uuid if uuid != "-" else None,
+                    }
+                    for rank, uuid in enumerate(devices)
+                ]
+                run.documents[name] = {"ranks": ranks}
+            self.assertEqual(stages.duplicates(run, done), twice)
+            self.assertEqual(run.found(), [("duplicate", "a", name) for name in twice])
+
+    def test_rounds_of_pairs(self):
+        """in each round a host has one partner, and each two hosts meet once"""
+        self.assertEqual(
+            list(pairs.rounds_of("abcd", 2)), [[("a", "d"), ("b", "c")], [("a", "c"), ("d", "b")]]
+        )
+        for names in ("a", "ab", "abc", "abcdefg", "abcdefgh"):
+            rounds = list(pairs.rounds_of(names, 99))
+            met = sorted("".join(sorted(pair)) for matches in rounds for pair in matches)
+            self.assertEqual(met, list(map("".join, itertools.combinations(names, 2))))
+            for matches in rounds:
+                self.assertEqual(len(set("".join(map("".join, matches)))), 2 * len(matches))
 
     def test_waiting_for_a_late_neighbour_is(self):
         """the time of an exchange is the slowest rank's, without its wait for a late neighbour"""
@@ -95,12 +126,8 @@ class Accepting(helper.Case):
         otherwise the path between the two hosts is accused"""
 
         def document(seconds):
-            return {
-                "ranks": [
-                    {"phases": {"pack": 0, "d2h": 0, "transfer": seconds, "h2d": 0, "unpack": 0}}
-                ],
-                "result": {"samples": [1, 1, 1]},
-            }
+            phases = {"pack": 0, "d2h": 0, "transfer": seconds, "h2d": 0, "unpack": 0}
+            return {"ranks": [{"phases": phases}], "result": {"samples": [1, 1, 1]}}
 
         run = helper.Run(
             documents={"again-a-b": document(9), "again-a-c": document(1), "again-a-d": document(2)}
@@ -108,24 +135,16 @@ class Accepting(helper.Case):
         kept = pairs.again_alone(run, [("a", "b"), ("a", "c"), ("a", "d")], 2)
         self.assertEqual(list(kept), [("a", "b")])
         self.assertEqual(kept["a", "b"][0], 9)
-        met = {"a": 2, "b": 2, "c": 2, "d": 2}
-        step = {"command": "", "name": ""}
-        run = helper.Run()
-        self.assertEqual(pairs.accuse(run, {("a", "b"): (9, step)}, 2, 1, met), set())
-        self.assertEqual(run.found(), [("path", "a", "b")])
-        run = helper.Run()
-        self.assertEqual(
-            pairs.accuse(run, {("a", "b"): (9, step), ("a", "c"): (9, step)}, 2, 1, met), {"a"}
-        )
-        self.assertEqual(run.found(), [("slow", "a")])
-        run = helper.Run()
-        self.assertEqual(
-            pairs.accuse(
-                run, {("a", "b"): (9, step), ("a", "c"): (9, step)}, 2, 1, {**met, "a": 3}
-            ),
-            set(),
-        )
-        self.assertEqual(run.found(), [("path", "a", "b"), ("path", "a", "c")])
+        for partners, met, guilty, found in (
+            ("b", 2, set(), [("path", "a", "b")]),
+            ("bc", 2, {"a"}, [("slow", "a")]),
+            ("bc", 3, set(), [("path", "a", "b"), ("path", "a", "c")]),
+        ):
+            run = helper.Run()
+            slow = {("a", other): (9, {"command": "", "name": ""}) for other in partners}
+            met = {"a": met, "b": 2, "c": 2, "d": 2}
+            self.assertEqual(pairs.accuse(run, slow, 2, 1, met), guilty)
+            self.assertEqual(run.found(), found)
 
     def test_a_device_that_is_a_twentieth(self):
         """a device that is 5% slower at products than its equals is reported, and one within
@@ -141,20 +160,17 @@ class Accepting(helper.Case):
                 for name in "abcde"
             }
 
-        for rates, slow in (
+        def slow(run, *rates):
+            rates = {(name, "gpu"): rate for name, rate in zip("abcde", rates)}
+            return stages.slow_at_products(run, rates, steps)
+
+        for rates, found in (
             ((100, 100, 100.1, 99.9, 94), {"e"}),
             ((100, 100, 100.1, 99.9, 96), set()),
             ((100, 110, 120, 90, 80), set()),
             ((100, 101, 80), set()),
         ):
-            self.assertEqual(
-                stages.slow_at_products(
-                    helper.Run(documents=documents(0.05)),
-                    {(name, "gpu"): rate for name, rate in zip("abcde", rates)},
-                    steps,
-                ),
-                slow,
-            )
+            self.assertEqual(slow(helper.Run(documents=documents(0.05)), *rates), found)
         for kind, why, document in (
             ("slow", "limit 95.0", documents(0.05)),
             ("noisy", "a rank waited 6.0% for a core", documents(0.06)),
@@ -162,14 +178,7 @@ class Accepting(helper.Case):
             ("noisy", "its blocks vary by up to 75.6%", documents(0, [1, 1.1, 0.9])),
         ):
             run = helper.Run(documents=document)
-            self.assertEqual(
-                stages.slow_at_products(
-                    run,
-                    {(name, "gpu"): rate for name, rate in zip("abcde", (100, 100, 100, 100, 94))},
-                    steps,
-                ),
-                {"e"},
-            )
+            self.assertEqual(slow(run, 100, 100, 100, 100, 94), {"e"})
             self.assertEqual(run.found(), [(kind, "e")])
             self.assertTrue(run.findings[0]["why"].endswith(why), run.findings)
 
@@ -247,21 +256,36 @@ class Accepting(helper.Case):
         self.assertEqual(run.findings[0]["device"], "x")
 
     def test_a_step_passes_that_ended_by(self):
-        """a step passes only if it ended by itself with a document that passes"""
-        open("log", "w").close()
+        """a step passes only if it ended by itself with a document that passes; the reason is the
+        failed check, or the program's last words"""
+        check = {"check": "ECC on", "unit": "yes/no", "value": 0, "limit": 1, "why": "rank 1"}
+        ecc, ended = "ECC on: no, required: yes (rank 1)", "ended early by a signal"
 
-        def judged(code, verdict="pass", **more):
-            return steps.judge(code, {"result": {"verdict": verdict}, **more}, "log")[0]
+        def judged(code, verdict="pass", outcome="pass", **more):
+            checks = [{**check, "outcome": outcome}]
+            result = {"verdict": verdict, "accept": {"checks": checks}}
+            return steps.judge(code, {"result": result, **more}, "log")
 
-        self.assertEqual(judged(0), "pass")
-        self.assertEqual(judged(5, "slow"), "slow")
-        self.assertEqual(judged(4, "wrong"), "wrong")
-        self.assertEqual(judged(0, partial=True), "partial")
-        self.assertEqual(judged(5, partial=True), "partial")
-        self.assertEqual(judged(1), "fault")
-        self.assertEqual(steps.judge(0, None, "log")[0], "not started")
-        hang = ("hang", "did not end within 9 s")
-        self.assertEqual(steps.judge(steps.STOPPED, None, "log", 9), hang)
+        for said in ("", "himeno-gpu: it said"):
+            with open("log", "w") as log:
+                log.write(f"$ mpirun\n{said}\n")
+            for given, wanted in (
+                (judged(0), ("pass", "")),
+                (judged(2, "usage"), ("pass", "no check of the policy applies here")),
+                (judged(5, "slow", "fail"), ("slow", ecc)),
+                (judged(5, "slow"), ("slow", said)),
+                (judged(3, "noisy", "noisy"), ("noisy", ecc)),
+                (judged(3, "noisy"), ("noisy", said)),
+                (judged(4, "wrong", "fail"), ("wrong", said or ecc)),
+                (judged(7, "fault"), ("fault", said)),
+                (judged(0, partial=True), ("partial", ended)),
+                (judged(5, partial=True), ("partial", ended)),
+                (judged(1), ("fault", said)),
+                (steps.judge(0, None, "log"), ("not started", said or "exit status 0")),
+            ):
+                self.assertEqual(given, wanted)
+            hang = "did not end within 9 s" + (f"; last output: {said}" if said else "")
+            self.assertEqual(steps.judge(steps.STOPPED, None, "log", 9), ("hang", hang))
 
     def test_the_verdict_the_gravest_finding_is(self):
         """the verdict: the gravest finding gives the exit status, evidence against one host drains

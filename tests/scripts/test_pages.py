@@ -267,26 +267,16 @@ class Acceptance(Same):
             [host, "1300.0", "1234.5", "-5.0%", "± 1.2%"],
         )
         facts = dict(row for row in page.rows if len(row) == 2)
-        self.assertEqual(
-            (
-                facts["GPU model"],
-                facts["driver"],
-                facts["MPI"],
-                facts["himeno-gpu"],
-                facts["policy"],
-                facts["command"],
-                facts["durations"],
-            ),
-            (
-                f"2 × {device}",
-                f"{why} on {host}, 580.1 on n2",
-                "Open MPI 4",
-                "0.2.0",
-                why,
-                f"accept '{HOSTILE['FOLDER']}'",
-                "3 s elapsed; summed over parallel steps: alone: 3 steps, 12 s",
-            ),
-        )
+        wanted = {
+            "GPU model": f"2 × {device}",
+            "driver": f"{why} on {host}, 580.1 on n2",
+            "MPI": "Open MPI 4",
+            "himeno-gpu": "0.2.0",
+            "policy": why,
+            "command": f"accept '{HOSTILE['FOLDER']}'",
+            "durations": "3 s elapsed; summed over parallel steps: alone: 3 steps, 12 s",
+        }
+        self.assertEqual({key: facts[key] for key in wanted}, wanted)
         self.assertTrue(
             {"accepted: no", why + " it is", "correct: no", "drain: n2 " + host} <= set(page.texts)
         )
@@ -398,46 +388,27 @@ class Report(Same):
                 100 * document["result"]["ceiling_share"],
                 delta=0.06,
             )
-            self.assertEqual(
-                (
-                    cell["size"],
-                    cell["kernel"],
-                    cell["runs"],
-                    cell["compared with"],
-                    cell["division"],
-                ),
-                (
-                    config["size"],
-                    config["kernel"],
-                    "1",
-                    {"known": "stored checksum", "reference": "checksum by CPUs"}[
-                        document["result"]["verified"]
-                    ],
-                    "x".join(map(str, config["procs"])),
-                ),
-            )
+            verified = {"known": "stored checksum", "reference": "checksum by CPUs"}
+            wanted = {
+                "size": config["size"],
+                "kernel": config["kernel"],
+                "runs": "1",
+                "compared with": verified[document["result"]["verified"]],
+                "division": "x".join(map(str, config["procs"])),
+            }
+            self.assertEqual({key: cell[key] for key in wanted}, wanted)
         facts = dict(row for row in page.rows if len(row) == 2)
         system = documents[0]["system"]
-        self.assertEqual(
-            (
-                facts["hosts"],
-                facts["devices"],
-                facts["UUIDs"],
-                facts["maximum ranks"],
-                facts["kernel"],
-                facts["CPU"],
-                facts["version"],
-            ),
-            (
-                HOSTILE["HOST"],
-                HOSTILE["DEVICE"],
-                "uuid0, uuid1",
-                "2",
-                system["kernel"],
-                system["cpu"],
-                documents[0]["version"],
-            ),
-        )
+        wanted = {
+            "hosts": HOSTILE["HOST"],
+            "devices": HOSTILE["DEVICE"],
+            "UUIDs": "uuid0, uuid1",
+            "maximum ranks": "2",
+            "kernel": system["kernel"],
+            "CPU": system["cpu"],
+            "version": documents[0]["version"],
+        }
+        self.assertEqual({key: facts[key] for key in wanted}, wanted)
         commands = next(
             text for text in page.texts if text.startswith("mpirun") and "--json" in text
         )

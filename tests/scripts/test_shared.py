@@ -12,6 +12,7 @@ import subprocess
 import helper
 import files
 import gpu_check_summary
+import gpus
 import processes
 from endings import Trouble
 
@@ -19,6 +20,28 @@ from endings import Trouble
 def text(path):
     with open(path) as file:
         return file.read()
+
+
+class Driver:
+    """CUDA and OpenCL with these numbers of devices per platform, and 9 CPUs on each platform."""
+
+    def __init__(self, error, *devices):
+        self.error, self.devices = error, devices
+
+    def cuInit(self, _):
+        return self.error
+
+    def cuDeviceGetCount(self, count):
+        count._obj.value = sum(self.devices)
+        return 0
+
+    def clGetPlatformIDs(self, most, found, count):
+        count._obj.value = len(self.devices)
+        found[: len(self.devices)] = range(1, len(self.devices) + 1)
+
+    def clGetDeviceIDs(self, platform, kind, most, _, count):
+        count._obj.value = self.devices[platform.value - 1] if kind.value == 28 else 9
+        return self.error
 
 
 class Shared(helper.Case):
@@ -136,6 +159,24 @@ class Shared(helper.Case):
             ["slow", "met", "met"],
         )
         self.assertIsNone(gpu_check_summary.figure("", 1)["verdict"])
+
+    def test_gpus_of_drivers(self):
+        """a GPU is found if CUDA has a device, or a platform of OpenCL a device that is no CPU"""
+        for library, *why in (
+            (None, "there is no libcuda.so.1", "there is no libOpenCL.so.1"),
+            (Driver(100), "error 100", "0 platforms without a GPU"),
+            (Driver(0, 0), "no device", "1 platform without a GPU"),
+            (Driver(-1, 0, 1), "error -1", "2 platforms without a GPU"),
+            (Driver(0, 0, 1), None, None),
+        ):
+
+            def opened(name, library=library):
+                if not library or name not in ("libcuda.so.1", "libOpenCL.so.1"):
+                    raise OSError
+                return library
+
+            self.replace(gpus.ctypes, "CDLL", opened)
+            self.assertEqual([gpus.cuda(), gpus.opencl()], why)
 
 
 if __name__ == "__main__":

@@ -21,25 +21,18 @@ import scaling
 import store
 
 
+def row_of(size, time, transport="none", ranks=1):
+    row = {"scaling": "strong", "kernel": "stream", "procs": f"{ranks}x1x1", "ranks": ranks}
+    return {**row, "size": size, "transport": transport, "seconds_a_sweep": time}
+
+
 class Studying(helper.Case):
     def test_a_study_is_compared_point_by(self):
         """studies are compared point by point, by the noise of both and the number of points, with
         the direction and an exit status"""
 
         def rows(*groups):
-            return [
-                {
-                    "scaling": "strong",
-                    "size": size,
-                    "ranks": 1,
-                    "kernel": "stream",
-                    "transport": "none",
-                    "procs": "1x1x1",
-                    "seconds_a_sweep": time,
-                }
-                for size, times in groups
-                for time in times
-            ]
+            return [row_of(size, time) for size, times in groups for time in times]
 
         def verdicts(before, after):
             found = compare.compare(rows(*before), rows(*after), 0.005)
@@ -65,15 +58,7 @@ class Studying(helper.Case):
 
         def rows(times):
             return [
-                {
-                    "scaling": "strong",
-                    "size": str(n),
-                    "ranks": 2,
-                    "kernel": "stream",
-                    "transport": transport,
-                    "procs": "2x1x1",
-                    "seconds_a_sweep": time,
-                }
+                row_of(str(n), time, transport, 2)
                 for transport, groups in times.items()
                 for n, group in enumerate(groups)
                 for time in group
@@ -263,6 +248,26 @@ class Studying(helper.Case):
         self.assertEqual([(one["procs"], one["seconds"]) for one in strong[2]], [("1x2x1", 4)])
         self.assertEqual(scaling.efficiencies(strong, "strong"), {1: 1, 2: 1})
         self.assertEqual(scaling.efficiencies(weak, "weak"), {1: 1, 2: 0.8})
+        # A panel has one mode, kernel and transport, and up to four sizes, small ones first.
+        points = [
+            {**point(ranks, "", seconds, mode), "key": (size, kernel, path)}
+            for seconds, size in enumerate("edcba")
+            for kernel, paths in (("wide", ("p2p",)), ("long", ("p2p", "ipc")))
+            for mode, ranks in (("weak", 4), ("strong", 2), ("strong", 1))
+            for path in (paths if ranks > 1 else (None,))
+        ]
+        self.assertEqual(
+            [
+                (mode, name, "".join(key[0] for key in keys))
+                for mode, name, keys in scaling.groups(points)
+            ],
+            [
+                (mode, name, sizes)
+                for mode in ("strong", "weak")
+                for name in ("ipc, long", "p2p, long", "p2p, wide")
+                for sizes in ("edcb", "a")
+            ],
+        )
         rung = {
             "kernel": "stream",
             "class": "classic",
