@@ -80,6 +80,13 @@ $L__BB0_1:
 	ld.global.v4.f32 	{%f1, %f2, %f3, %f4}, [%rd1+16];
 	fma.rn.f32 	%f5, %f1, %f2, %f5;
 	bar.sync 	0;
+	ld.f64 	%fd1, [%rd1+32];
+	ldmatrix.sync.aligned.m8n8.x4.b16 	{%r1, %r2, %r3, %r4}, [%rd1];
+	ldmatrix.sync.aligned.m8n8.x2.shared.b16 	{%r1, %r2}, [%rd1];
+	ldmatrix.sync.aligned.m8n8.x1.b16 	{%r1}, [%rd1];
+	ld.param.u64 	%rd2, [one_param_0];
+	ld.const.u32 	%r5, [%rd2];
+	ld.local.u8 	%rs1, [%rd2];
 	st.global.f32 	[%rd1], %f5;
 	add.s64 	%rd1, %rd1, 16;
 	setp.lt.s64 	%p1, %rd1, 4096;
@@ -88,8 +95,9 @@ $L__BB0_1:
 }
 END
   "$report" --json out.json one.ptx >/dev/null
-  [ "$(value out.json '{n: c for n, c in k["classes"].items() if c}')" = "{'arithmetic': 1, 'address': 1, 'load': 1, 'store': 1, 'control': 2, 'wait': 1}" ]
-  [ "$(value out.json 'k["loads"], k["stores"], k["words"], k["isa"]')" = "({'global 16': 1}, {'global 4': 1}, 1.0, 'PTX')" ]
+  [ "$(value out.json '{n: c for n, c in k["classes"].items() if c}')" = "{'arithmetic': 1, 'address': 1, 'load': 8, 'store': 1, 'control': 2, 'wait': 1}" ]
+  [ "$(value out.json '" ".join(k["loads"]), k["stores"], k["words"], k["isa"]')" = \
+    "('global 16 global 8 shared 16 shared 8 shared 4 constant 8 constant 4 local 1', {'global 4': 1}, 1.0, 'PTX')" ]
 }
 
 @test "GCN: scalar and vector work separately, a register that is used twice for different ends" {

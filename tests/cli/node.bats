@@ -124,6 +124,9 @@ faulty() {
   check prolog
   expect_status 0
   [[ $output == *"network card state 1 x down, expected 1 x active; the network may not be up yet"* ]]
+  echo '300.00 1.00' >uptime
+  check prolog
+  expect_status 1
   echo '4: ACTIVE' >class/infiniband/mlx5_0/ports/1/state
   xid 4 79
   echo "{\"active\": 5, \"boot\": \"$(cat /proc/sys/kernel/random/boot_id)\", \"message\": 77}" >lib/reported.json
@@ -186,11 +189,18 @@ passes() {
   passes node.sh
 }
 
-@test "without Slurm the health check only prints its reason, and does not record it as reported" {
+@test "without Slurm the health check only prints its reason, and records nothing; Slurm's file must be root's" {
   xid 4 79
-  check health SLURM_CONF=/nonexistent
-  expect_status 0
-  grep -q '^himeno: health: ' <<<"$output"
+  printf '#!/bin/sh\necho "its file: $SLURM_CONF." >&2\nexit 1\n' >bin/scontrol
+  chmod 755 bin/scontrol
+  : >slurm.conf
+  : >theirs.conf
+  chown 65534 theirs.conf
+  for conf in slurm.conf theirs.conf none.conf; do
+    check health SLURM_CONF="$PWD/$conf"
+    expect_status 0
+    [ "$output" = "himeno: health: scontrol show node h1: its file: $([ $conf != slurm.conf ] || echo "$PWD/slurm.conf")." ]
+  done
   [ ! -e lib/reported.json ]
 }
 

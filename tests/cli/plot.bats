@@ -167,15 +167,32 @@ PY
   grep -q 'DRAM' picture.svg
   grep -q 'stride 64 B' picture.svg
   draws roofline "$documents/mem.json"
-  grep -q 'flop per byte' picture.svg && grep -q 'naive XS\|stream XS' picture.svg
+  grep -q 'flop per byte' picture.svg
+  grep -q 'naive XS\|stream XS' picture.svg
+  # Each kernel has a star at its intensity and rate. Labels of the y axis are powers of ten.
+  seen x '
+kernels, (panel,) = json.load(open(sys.argv[1]))["roofline"]["kernels"], panels
+(low, first), (high, last) = ((place, int(text[2:].replace("−", "-"))) for place, text in (panel.y.ticks[0], panel.y.ticks[-1]))
+stars = [found[0] for found in map(svg.markers_of, panel.lines) if len(found) == 1]
+assert len(stars) == len(kernels) > 0
+for (x, y), kernel in zip(stars, kernels):
+    assert abs(panel.x.value(x) / kernel["intensity"] - 1) < 0.01, kernel
+    assert abs(first + (last - first) * (y - low) / (high - low) - math.log10(kernel["gflops"])) < 0.01, kernel
+' "$documents/mem.json"
 }
 
-@test "levels reach as far as their labels" {
+@test "levels reach as far as their labels, and latencies from 1 to 1000 ns have round labels" {
   needs_results
-  recorded h100-2026-11/runs.jsonl mem-latency >mem-latency.json
+  recorded h100-2026-11/runs.jsonl mem-latency | "$PYTHON" -c 'import json, sys
+document = json.load(sys.stdin)
+points = [point for curve in document["latency"]["curves"] for point in curve["points"]]
+for one in points + document["latency"]["levels"]: one["ns"] /= 20
+points[-1]["ns"] = 400
+json.dump(document, sys.stdout)' >mem-latency.json
   draws latency mem-latency.json
   seen x '
 document, (panel,) = json.load(open(sys.argv[1])), panels
+assert [text for _, text in panel.y.ticks] == "1 2 5 10 20 50 100 200 500 1000".split(), panel.y.ticks
 standing = [panel.x.value(place[0][0]) for place in map(svg.line_of, panel.lines) if len(place) == 2 and place[0][0] == place[1][0]]
 for level in document["latency"]["levels"]:
     assert level["kind"] == "memory" or any(abs(math.log(at / level["bytes"])) < 0.02 for at in standing), (level, standing)
