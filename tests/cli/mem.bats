@@ -100,12 +100,6 @@ END
   "$PYTHON" -c 'import json,sys; assert json.loads(sys.argv[1])["schema"] == "mem-gpu/1"' "$output"
 }
 
-@test "the list shows devices, and why one is missing" {
-  run "$mem" --list
-  expect_status 0
-  [[ $output == *"cpu: "*"device 0"* && $output != *null:* ]]
-}
-
 # damaged N PATTERN ARGUMENT...: if the Nth comparison finds a flipped bit, the run ends with 4 and one line that matches PATTERN.
 damaged() {
   local n=$1 pattern=$2
@@ -116,10 +110,12 @@ damaged() {
   [[ $output == *WRONG* ]]
 }
 
-@test "copies without --sizes: from an eighth of the cache, each four times the last, to four times the cache" {
-  quick -b cpu --copies --streams 1 --pace free --assign cyclic --json sizes.json >/dev/null
+@test "without --sizes copies are from an eighth of the cache to four times it, all kinds of them at one size; mixes are of 64 MiB" {
+  quick -b cpu --copies --mixes --streams 1 --pace free --json sizes.json >/dev/null
   [ "$(json sizes.json '[(at[0] <= cache / 8 < 2 * at[0], {b / a for a, b in zip(at, at[1:-1])}, 2 <= at[-1] / at[-2] < 8, at[-1] == max(4 * cache, 64 << 20))
-    for at, cache in [([p["bytes"] for p in d["copies"]["points"]], d["device"]["cache_bytes"])]]')" = "[(True, {4.0}, True, True)]" ]
+    for at, cache in [([p["bytes"] for p in d["copies"]["points"] if (p["assign"], p["threads"]) == ("cyclic", 2)], d["device"]["cache_bytes"])]]')" = "[(True, {4.0}, True, True)]" ]
+  [ "$(json sizes.json '[(p["assign"], p["threads"]) for p in d["copies"]["points"] if p["bytes"] == max(q["bytes"] for q in d["copies"]["points"] if q["bytes"] <= 1 << 30)],
+    len(d["copies"]["points"]) - len(d["copies"]["ways"]), {m["bytes"] for m in d["mixes"]}')" = "[('cyclic', 2), ('block', 2), ('cyclic', 1)] 2 {67108864}" ]
 }
 
 @test "damage is found in a copy" { damaged 2 'study copy of 64.0 KiB, 1 stream.*: 1 of 16384 words are wrong, the first is word 8192' --copies --sizes 64K; }
@@ -232,7 +228,10 @@ expect_error() {
   expect_error 2 'unknown argument "word"' word
 }
 
-@test "help names the exit codes and the variable for tests" {
+@test "the list shows devices, and why one is missing; help names the exit codes and the variable for tests" {
+  run "$mem" --list
+  expect_status 0
+  [[ $output == *"cpu: "*"device 0"* && $output != *null:* ]]
   run "$mem" --help
   expect_status 0
   [[ $output == *HIMENO_MEM_CORRUPT*"Exit status: 0 pass; 2 wrong option"* ]]

@@ -18,3 +18,11 @@ measure() {
 [(l.name, round(l.ns, 1), l.bytes) for l in d.latency.levels] = [("L1", 1.0, 32768), ("L2", 8.0, 524288), ("DRAM", 80.0, None)]
 FIGURES
 }
+
+@test "each section's time is expected, and a median that is known well enough has no more samples" {
+  CLOCK_MACHINE="read=300 written=300 host=50000000 unsteady=0.003" measure --copies --mixes --host --sizes 64K --streams 1,4 --pace free -t 10
+  figures <<'FIGURES'
+[[p.gbps.samples for p in points] for points in (d.copies.points, d.mixes, d.host)] = [[4, 4, 6, 3], [21, 21, 3, 7, 24], [3, 3, 14, 25, 25, 21]]
+FIGURES
+  [[ $stderr == *'about 37 s expected'*' 2 of 3: mixes of reads and writes, 18 s left'*" 3 of 3: the host's memory, 9 s left"* ]] || { echo "$stderr"; return 1; }
+}

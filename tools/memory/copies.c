@@ -52,10 +52,8 @@ static status_t copies_plan_sizes(struct gpu_device *device, struct mem_values *
   uint64_t enough = 4 * cache > CPU_LEAST ? 4 * cache : CPU_LEAST;
   if (info->is_cpu && most > enough) most = enough;
   while (2 * least <= cache / 8) least *= 2;
-  for (uint64_t size = least; size < most && sizes->n < MEM_VALUES_MAX - 1; size *= 4)
+  for (uint64_t size = least; size <= most / 2 && sizes->n < MEM_VALUES_MAX - 1; size *= 4)
     sizes->at[sizes->n++] = size;
-  /* Drop the last size but one if it is more than half of the largest. */
-  if (sizes->n > 1 && most < 2 * sizes->at[sizes->n - 1]) sizes->n--;
   if (most) sizes->at[sizes->n++] = most;
   return STATUS_OK;
 }
@@ -216,7 +214,7 @@ static status_t copies_size_run(struct mem_rig *rig, struct mem_copies *copies, 
     batch.jobs[i] = (struct copies_job){rig, rival < 0 ? copies->points[first + i].copy : plain};
     if (rival < 0) continue;
     batch.jobs[i].copy.method = other < 0 ? MEM_TUNED : (enum mem_method)(MEM_BABEL + other);
-    batch.jobs[i].copy.shape = other < 0 ? rival : 0;
+    batch.jobs[i].copy.shape = rival; /* of MEM_TUNED only */
   }
   TRY(batch_sample(rig, &batch, seconds), done);
   struct mem_rivals *rivals = &copies->rivals[copies->n_rivals++];
