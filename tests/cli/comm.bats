@@ -21,7 +21,7 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
 @test "two ranks on CPUs: a report with every part, and a document that follows its schema" {
   run --separate-stderr quick 2 -b cpu --json two.json
   expect_status 0
-  for word in 'Between host and device' pinned pageable 'above the diagonal' 'Halo exchange of size XS over 2x1x1' MPI_Allreduce 'arrived unchanged'; do
+  for word in 'Between host and device' pinned pageable 'above the diagonal' 'Halo exchange of size XS over 2x1x1 ranks, 1 layer deep: the busiest rank sends 7.4 kB in'$'\n''  1 message; us' MPI_Allreduce 'arrived unchanged'; do
     [[ $output == *"$word"* ]] || { echo "no $word in: $output"; return 1; }
   done
   follows_schema two.json
@@ -58,7 +58,8 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
 }
 
 @test "the halo part takes cut, depth and weak scaling" {
-  quick 4 -b cpu --parts halo -x staged -p 1x2x2 --depth 2 -w --json halo.json >/dev/null
+  quick 4 -b cpu --parts halo -x staged -p 1x2x2 --depth 2 -w --json halo.json >report
+  grep -A 1 -F 'Halo exchange of size XS over 1x2x2 ranks, 2 layers deep: the busiest rank sends 22.6 kB in' report | grep -q '^  3 messages; us '
   [ "$(json halo.json 'd["config"]["grid"]["jmax"], d["config"]["grid"]["kmax"]')" = "62 126" ]
   # The messages are faces along j and k, and the edge, each two layers deep.
   [ "$(json halo.json 'd["halo"][0]["messages"], d["halo"][0]["bytes"]')" = "3 $((4 * (2 * 30 * 62 + 2 * 30 * 30 + 4 * 30)))" ]

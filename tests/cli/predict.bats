@@ -16,12 +16,21 @@ setup_file() { study_measured; }
   [ "$(json p.json 'sorted({v["kind"] for v in d["validation"]["pairs"]})')" = "['cut', 'ranks', 'size']" ]
 }
 
-@test "terms add up to the time, and rates follow from it" {
-  from_study -s S -n 2 --scaling strong --json p.json >/dev/null
-  [ "$(json p.json 'all(abs(max(t["interior"], t["exchange_latency"] + t["exchange_bytes"]) + t["boundary"] + t["synchronisation"] + t["reduction"] - q["seconds"]) < 1e-9 * q["seconds"] for q in d["predictions"] for t in [q["terms"]])')" = True ]
-  [ "$(json p.json 'all(abs(q["gflops"] * q["seconds"] * 1e9 / (62*62*126*34) - 1) < 1e-9 for q in d["predictions"])')" = True ]
-  from_study -s S -n 1,2 --json p.json >/dev/null
-  [ "$(json p.json 'all(abs(q["efficiency"] * q["seconds"] * (q["ranks"] if q["scaling"] == "strong" else 1) / d["predictions"][0]["seconds"] - 1) < 1e-9 for q in d["predictions"])')" = True ]
+@test "the path of a transport is the median fit of the pairs that used it, all at once if they were also measured so" {
+  "$PYTHON" - "$measured/paths.json" >paths.json <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+one = next(pair for pair in d["pairs"] if pair["direction"] == "both")
+def pair(n, **what):
+    return {**one, "company": "all", "fit": {"latency_seconds": n / 2**20, "bytes_per_second": n * 2**30, "residual": n / 2**10}, **what}
+d["ranks"] = [{**d["ranks"][0], "rank": rank, "host": f"host{rank // 2}"} for rank in range(4)]
+d["pairs"] = [pair(4), pair(6), pair(9), pair(20, peer=2, company="alone"), pair(40, peer=2, company="alone")]
+d["pairs"] += [pair(50, way="p2p"), pair(60, used="p2p"), pair(70, direction="one"), pair(80, company="alone"), {**pair(90), "fit": None}]
+json.dump(d, sys.stdout)
+END
+  "$predict" --study "$measured/study" --comm paths.json -s S -n 1 --json p.json >/dev/null
+  [ "$(json p.json '[[[round(unit * value) for unit, value in zip((2**20, 2**-30, 2**10), p[where].values())] for where in ("same_host", "other_host")]
+    for p in d["model"]["paths"]]')" = "[[[6, 6, 6], [30, 30, 30]]]" ]
 }
 
 @test "options that a model or a check never reads are named, and a model answers for its own kernel only" {
@@ -349,9 +358,10 @@ a, b = (json.load(open(f))["predictions"][0] for f in ("q.json", "again.json"))
 assert all(abs(a[k] / b[k] - 1) < 1e-6 for k in ("seconds", "low", "high"))'
   # On one shared device, three ranks compute one after the other: three times as long.
   device() { "$predict" --model device.json -s L -n 3 -p 3x1x1 --scaling strong "$@" --json d.json >/dev/null && json d.json 'd["predictions"][0]["terms"]["interior"]'; }
-  "$PYTHON" -c 'import json, sys; d = json.load(open(sys.argv[1])); d["model"].update(device_spread=0, memory_share=0, sharers_most=1, memories=0)
+  "$PYTHON" -c 'import json, sys; d = json.load(open(sys.argv[1])); d["model"].update(device_spread=0, memory_share=0, sharers_most=3, memories=0)
 json.dump(d, open("device.json", "w"))' "$top_srcdir/tests/golden/model.json"
-  "$PYTHON" -c 'import sys; a, b = map(float, sys.argv[1:]); assert 2.7 < b / a <= 3, (a, b)' "$(device)" "$(device --per-memory 3)"
+  "$predict" --model device.json -s L -n 3 | grep -qx '    each of 3 ranks on one memory takes 3.00 times as long per point'
+  "$PYTHON" -c 'import sys; a, b = map(float, sys.argv[1:]); assert 2.7 < b / a <= 3, (a, b)' "$(device --per-memory 1)" "$(device)"
 }
 
 @test "the slowest of N devices enters time and efficiency, as a simulation of sweeps has it" {

@@ -152,6 +152,13 @@ xid-late@1=48"
   run --separate-stderr "$top_builddir/himeno-predict" --model model.json -s M -n 1,2,16 -x staged --json d.json
   expect_status 0
   agrees ../../himeno-predict frame predict.model
+  local plus="                                 +" # terms after the first one of a part
+  report_has "    interior                     = 3 us per launch (fixed)" "$plus 13.1 ps x V (fixed)" \
+    "    boundary                     = 15 ps per point next to a halo across i (fixed)" "$plus 30 ps per point next to a halo across j (fixed)" \
+    "    reduction                    = 1 us for the sum over all ranks (fixed)" "$plus 0.5 us x log2(ranks) (fixed)" \
+    "    synchronisation by staged    = 6 us of host and device (fixed)" "    exchange by staged           = 1 us per message (fixed)" \
+    "$plus 1 x latency of the path (fixed)" "$plus 4 us to launch what computes and sends halos (fixed)" \
+    "    path by staged within a host: 6.00 us + bytes / 12 GB/s" "    path by staged between hosts: 8.00 us + bytes / 20 GB/s"
   declared predict himeno-predict
 }
 
