@@ -376,6 +376,13 @@ static inline status_t gpu_sync(struct gpu_queue *queue)
 {
   return gpu_called((gpu_calls = 1, queue->device->backend->sync(queue)));
 }
+/** \brief Copies to the host, and waits until the queue is empty. */
+static inline status_t gpu_read(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
+                                size_t bytes)
+{
+  status_t status = gpu_copy_out(queue, host, mem, offset, bytes);
+  return status == STATUS_OK ? gpu_sync(queue) : status;
+}
 static inline status_t gpu_share(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share)
 {
   return device->backend->sharing.publish(device, mem, share);

@@ -71,8 +71,7 @@ static status_t route_corrupt(struct halo_route *route, struct gpu_event *arrive
   struct gpu_queue *queue = route->context.compute;
   uint32_t bits;
   if (arrived) RETURN_IF_FAILED(gpu_wait(queue, arrived));
-  RETURN_IF_FAILED(gpu_copy_out(queue, &bits, route->fault->field, at, sizeof bits));
-  RETURN_IF_FAILED(gpu_sync(queue));
+  RETURN_IF_FAILED(gpu_read(queue, &bits, route->fault->field, at, sizeof bits));
   bits ^= 1u << 20;
   RETURN_IF_FAILED(gpu_copy_in(queue, route->fault->field, at, &bits, sizeof bits));
   return gpu_sync(queue);

@@ -160,8 +160,7 @@ static status_t aware_compare(struct aware_trial *t, struct halo_reach reach[HAL
 {
   static float wanted[TRY_FLOATS];
   const struct halo_plan *plan = t->context->plan;
-  RETURN_IF_FAILED(gpu_copy_out(t->queue, t->values, t->recv, 0, aware_place(plan->n) * sizeof(float)));
-  RETURN_IF_FAILED(gpu_sync(t->queue));
+  RETURN_IF_FAILED(gpu_read(t->queue, t->values, t->recv, 0, aware_place(plan->n) * sizeof(float)));
   for (int m = 0; m < plan->n; m++) {
     aware_pattern_fill(wanted, plan->messages[m].peer, plan->messages[m].recv_tag);
     if (memcmp(t->values + aware_place(m), wanted, sizeof wanted) == 0) continue;

@@ -117,8 +117,7 @@ static status_t marks_check(const struct halo_context *context, struct gpu_queue
                             struct gpu_mem mailbox, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   uint64_t found[HALO_TAGS];
-  RETURN_IF_FAILED(gpu_copy_out(queue, found, mailbox, offsetof(struct halo_mailbox, trial), sizeof found));
-  RETURN_IF_FAILED(gpu_sync(queue));
+  RETURN_IF_FAILED(gpu_read(queue, found, mailbox, offsetof(struct halo_mailbox, trial), sizeof found));
   for (int m = 0; m < context->plan->n; m++) {
     const struct halo_message *message = &context->plan->messages[m];
     if (found[message->recv_tag] != mark_of(message->peer, message->recv_tag))

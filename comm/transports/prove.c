@@ -54,9 +54,8 @@ static status_t content_check(struct proof *p, int field)
 {
   char why[GPU_TEXT_MAX];
   uint32_t w = 0;
-  RETURN_IF_FAILED(gpu_copy_out(p->context.compute, p->words[1], p->context.fields[field], p->arrival,
-                                sizeof p->words[1]));
-  RETURN_IF_FAILED(gpu_sync(p->context.compute));
+  RETURN_IF_FAILED(
+      gpu_read(p->context.compute, p->words[1], p->context.fields[field], p->arrival, sizeof p->words[1]));
   while (w < WORDS && p->words[1][w] == proof_word(p, 1 - p->rank, w)) w++;
   snprintf(why, sizeof why, "of 256 KiB the word at byte %u arrived changed", 4 * w);
   if (w < WORDS) neighbours_refuse(&p->reach[0], why);
@@ -111,8 +110,7 @@ static status_t rung_check(struct proof *p, enum peer_rung rung)
   const size_t at = offsetof(struct halo_mailbox, flag) +
                     (size_t)p->plan.messages[0].recv_tag * HALO_FLAG_WORDS * sizeof flag;
   if (rung == PEER_STORE) {
-    RETURN_IF_FAILED(gpu_copy_out(p->context.compute, &flag, p->x->mailbox, at, sizeof flag));
-    RETURN_IF_FAILED(gpu_sync(p->context.compute));
+    RETURN_IF_FAILED(gpu_read(p->context.compute, &flag, p->x->mailbox, at, sizeof flag));
     if (flag != HALO_FLAG_UNIT) neighbours_refuse(&p->reach[0], "a kernel's store did not arrive");
     return STATUS_OK;
   }
@@ -136,8 +134,7 @@ static status_t rungs_climb(struct proof *p, int *rung)
 static status_t stage(struct proof *p)
 {
   struct gpu_queue *queue = p->context.compute;
-  RETURN_IF_FAILED(gpu_copy_out(queue, p->words[0], p->context.fields[0], 0, sizeof p->words[0]));
-  RETURN_IF_FAILED(gpu_sync(queue));
+  RETURN_IF_FAILED(gpu_read(queue, p->words[0], p->context.fields[0], 0, sizeof p->words[0]));
   RETURN_IF_FAILED(neighbours_swap(&p->context, STAGE_TAG, p->words[0], p->words[1], sizeof p->words[0]));
   RETURN_IF_FAILED(gpu_copy_in(queue, p->context.fields[0], p->arrival, p->words[1], sizeof p->words[1]));
   RETURN_IF_FAILED(content_check(p, 0));

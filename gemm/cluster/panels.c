@@ -150,8 +150,7 @@ status_t gemm_panels_check(struct gemm_panels *p, struct gpu_queue *queue)
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for slices of %s", report_bytes(2 * bytes));
   for (int j = 0; j < p->grid.panels && status == STATUS_OK; j++) {
     slice_fill(p, j, wanted);
-    TRY(gpu_copy_out(queue, found, p->own[j], 0, bytes), done);
-    TRY(gpu_sync(queue), done);
+    TRY(gpu_read(queue, found, p->own[j], 0, bytes), done);
     if (memcmp(wanted, found, bytes) == 0) continue;
     while (wanted[at] == found[at]) at++;
     status = log_fail(STATUS_WRONG,

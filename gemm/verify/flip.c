@@ -120,8 +120,7 @@ static status_t gemm_flip_one(struct gemm_flip *flip, const struct gemm_matrices
   flip->due = 0;
   if (!is_inside(flip, p)) return STATUS_OK;
   size_t at = (size_t)(flip->row * p->ld[flip->matrix] + flip->column) * bytes;
-  RETURN_IF_FAILED(gpu_copy_out(m->queue, element, all[flip->matrix], at, bytes));
-  RETURN_IF_FAILED(gpu_sync(m->queue));
+  RETURN_IF_FAILED(gpu_read(m->queue, element, all[flip->matrix], at, bytes));
   element[flip->bit / 8] ^= (unsigned char)(1 << flip->bit % 8);
   RETURN_IF_FAILED(gpu_copy_in(m->queue, all[flip->matrix], at, element, bytes));
   return gpu_sync(m->queue);

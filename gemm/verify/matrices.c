@@ -91,8 +91,7 @@ void gemm_copy_bits(void *to, const void *from, size_t bytes)
 
 status_t gemm_matrices_fetch(struct gemm_matrices *m, void *out)
 {
-  RETURN_IF_FAILED(gpu_copy_out(m->queue, out, m->on.c, 0, gemm_bytes(&m->problem, GEMM_C)));
-  return gpu_sync(m->queue);
+  return gpu_read(m->queue, out, m->on.c, 0, gemm_bytes(&m->problem, GEMM_C));
 }
 
 static status_t piece_wrong(const struct gemm_matrices *m, enum gemm_matrix matrix, size_t at,
@@ -116,8 +115,7 @@ status_t gemm_matrices_check(struct gemm_matrices *m)
     size_t all = gemm_bytes(&m->problem, matrix);
     for (size_t at = 0, some; at < all; at += some) {
       some = all - at < PIECE ? all - at : PIECE;
-      RETURN_IF_FAILED(gpu_copy_out(m->queue, m->out, *device_matrix(m, matrix), at, some));
-      RETURN_IF_FAILED(gpu_sync(m->queue));
+      RETURN_IF_FAILED(gpu_read(m->queue, m->out, *device_matrix(m, matrix), at, some));
       if (!gemm_same_bits(m->out, (const unsigned char *)m->host[matrix] + at, some))
         return piece_wrong(m, matrix, at, m->out);
     }

@@ -37,9 +37,8 @@ status_t solver_coefficients_checksum(struct solver_grid *grid, uint64_t *sum)
 
 status_t solver_array_read(struct solver_grid *grid, int array, int64_t offset, int64_t n, float *host)
 {
-  RETURN_IF_FAILED(gpu_copy_out(grid->compute, host, memory(grid, array), (size_t)offset * sizeof(float),
-                                (size_t)n * sizeof(float)));
-  return gpu_sync(grid->compute);
+  return gpu_read(grid->compute, host, memory(grid, array), (size_t)offset * sizeof(float),
+                  (size_t)n * sizeof(float));
 }
 
 status_t solver_array_write(struct solver_grid *grid, int array, int64_t offset, int64_t n, const float *host)

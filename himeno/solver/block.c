@@ -75,9 +75,8 @@ static status_t local_finish(struct solver_passes *p, const struct solver_grid *
 {
   size_t bytes = (size_t)(g.end - g.first) * sizeof(double);
   RETURN_IF_FAILED(gpu_elapsed(o->begin, o->end, &p->phases[PHASE_INTERIOR]));
-  RETURN_IF_FAILED(gpu_copy_out(grid->compute, p->gosa.host + g.first, grid->fields.gosa,
-                                (size_t)g.first * sizeof(double), bytes));
-  RETURN_IF_FAILED(gpu_sync(grid->compute));
+  RETURN_IF_FAILED(gpu_read(grid->compute, p->gosa.host + g.first, grid->fields.gosa,
+                            (size_t)g.first * sizeof(double), bytes));
   memcpy(p->gosa.sum + g.first, p->gosa.host + g.first, bytes);
   return STATUS_OK;
 }

@@ -126,8 +126,7 @@ static int damage_is_seen(struct gemm_run *run)
   struct gpu_mem slice = side->own[draw(run->work.cluster->grid.panels)];
   unsigned char byte;
   size_t at = (size_t)draw((int)slice.bytes);
-  gpu_copy_out(run->rig.queue, &byte, slice, at, 1);
-  gpu_sync(run->rig.queue);
+  gpu_read(run->rig.queue, &byte, slice, at, 1);
   byte ^= (unsigned char)(1 << draw(8));
   gpu_copy_in(run->rig.queue, slice, at, &byte, 1);
   gpu_sync(run->rig.queue);

@@ -104,14 +104,12 @@ static void copies_reach_their_bytes_and_no_others(void **state)
   assert_int_equal(mem.bytes, BUFFER_BYTES);
   expect_ok(gpu_copy_in(queue, mem, 0, all, BUFFER_BYTES));
   expect_ok(gpu_copy_in(queue, mem, 1001, part, 100));
-  expect_ok(gpu_copy_out(queue, back, mem, 0, BUFFER_BYTES));
-  expect_ok(gpu_sync(queue));
+  expect_ok(gpu_read(queue, back, mem, 0, BUFFER_BYTES));
   memcpy(all + 1001, part, 100);
   assert_memory_equal(back, all, BUFFER_BYTES);
 
   memset(back, 0xee, BUFFER_BYTES);
-  expect_ok(gpu_copy_out(queue, back + 7, mem, 1050, 13));
-  expect_ok(gpu_sync(queue));
+  expect_ok(gpu_read(queue, back + 7, mem, 1050, 13));
   assert_memory_equal(back + 7, all + 1050, 13);
   assert_int_equal(back[6], 0xee);
   assert_int_equal(back[20], 0xee);
@@ -150,8 +148,7 @@ static void copies_of_rows_reach_their_bytes_and_no_others(void **state)
     found[bytes] = 0xee;
     expect_ok(gpu_copy_rows_out(queue, found, mem, rows));
     expect_ok(gpu_copy_rows_in(queue, mem, rows, part));
-    expect_ok(gpu_copy_out(queue, back, mem, 0, BUFFER_BYTES));
-    expect_ok(gpu_sync(queue));
+    expect_ok(gpu_read(queue, back, mem, 0, BUFFER_BYTES));
     box_copy(all, wanted, rows, 1);
     assert_memory_equal(found, wanted, bytes);
     assert_int_equal(found[bytes], 0xee);
@@ -176,8 +173,7 @@ static void clear_zeroes_its_bytes_and_no_others(void **state)
   expect_ok(gpu_copy_in(queue, mem, 0, all, BUFFER_BYTES));
   for (size_t i = 0; i < sizeof places / sizeof *places; i++)
     expect_ok(gpu_clear(queue, mem, places[i][0], places[i][1]));
-  expect_ok(gpu_copy_out(queue, back, mem, 0, BUFFER_BYTES));
-  expect_ok(gpu_sync(queue));
+  expect_ok(gpu_read(queue, back, mem, 0, BUFFER_BYTES));
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) memset(all + places[i][0], 0, places[i][1]);
   assert_memory_equal(back, all, BUFFER_BYTES);
   gpu_free(device, &mem);
@@ -196,8 +192,7 @@ static void nothing_can_be_allocated_copied_and_cleared(void **state)
   assert_int_equal(mem.bytes, 0);
   expect_ok(gpu_copy_in(queue, mem, 0, &byte, 0));
   expect_ok(gpu_clear(queue, mem, 0, 0));
-  expect_ok(gpu_copy_out(queue, &byte, mem, 0, 0));
-  expect_ok(gpu_sync(queue));
+  expect_ok(gpu_read(queue, &byte, mem, 0, 0));
   assert_int_equal(byte, 5);
   gpu_free(device, &mem);
   gpu_free(device, &mem);
@@ -217,8 +212,7 @@ static void too_much_memory_is_refused_and_the_device_lives_on(void **state)
   assert_int_equal(mem.bytes, 42);
   expect_ok(gpu_alloc(device, 1, &mem));
   expect_ok(gpu_copy_in(queue, mem, 0, &byte, 1));
-  expect_ok(gpu_copy_out(queue, &back, mem, 0, 1));
-  expect_ok(gpu_sync(queue));
+  expect_ok(gpu_read(queue, &back, mem, 0, 1));
   assert_int_equal(back, byte);
   gpu_free(device, &mem);
 }
@@ -270,8 +264,7 @@ static void arrays_do_not_overlap(void **state)
   }
   for (unsigned a = 0; a < ARRAYS; a++) {
     unsigned char *data = pattern(BUFFER_BYTES, a);
-    expect_ok(gpu_copy_out(queue, back, mem[a], 0, BUFFER_BYTES));
-    expect_ok(gpu_sync(queue));
+    expect_ok(gpu_read(queue, back, mem[a], 0, BUFFER_BYTES));
     assert_memory_equal(back, data, BUFFER_BYTES);
     test_free(data);
     gpu_free(device, &mem[a]);
@@ -294,8 +287,7 @@ static void host_memory_of_both_kinds_is_aligned_and_can_be_copied(void **state)
     memcpy(from, data, MIB);
     memset(to, 0, MIB);
     expect_ok(gpu_copy_in(queue, mem, 0, from, MIB));
-    expect_ok(gpu_copy_out(queue, to, mem, 0, MIB));
-    expect_ok(gpu_sync(queue));
+    expect_ok(gpu_read(queue, to, mem, 0, MIB));
     assert_memory_equal(to, data, MIB);
     gpu_free_host(device, kinds[k], from);
     gpu_free_host(device, kinds[k], to);
@@ -315,8 +307,7 @@ static void work_of_one_queue_runs_in_order(void **state)
     expect_ok(gpu_clear(queue, mem, 0, MIB));
     expect_ok(gpu_copy_in(queue, mem, 0, data + step, MIB));
   }
-  expect_ok(gpu_copy_out(queue, back, mem, 0, MIB));
-  expect_ok(gpu_sync(queue));
+  expect_ok(gpu_read(queue, back, mem, 0, MIB));
   assert_memory_equal(back, data + STEPS - 1, MIB);
   gpu_free(device, &mem);
   test_free(data);
@@ -419,7 +410,7 @@ static void bytes_outside_of_memory_are_refused(void **state)
   unsigned char bytes[64] = {0};
   expect_ok(gpu_alloc(device, 64, &mem));
   expect_failure(gpu_copy_in(queue, mem, 1, bytes, 64), STATUS_FAULT);
-  expect_failure(gpu_copy_out(queue, bytes, mem, 65, 0), STATUS_FAULT);
+  expect_failure(gpu_read(queue, bytes, mem, 65, 0), STATUS_FAULT);
   expect_failure(gpu_clear(queue, mem, SIZE_MAX, 2), STATUS_FAULT);
   expect_ok(gpu_sync(queue));
   gpu_free(device, &mem);

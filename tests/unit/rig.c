@@ -90,8 +90,7 @@ void rig_pass(struct rig *rig, const struct box *box, int sweeps, int source, in
 double rig_gosa_of(struct rig *rig, int slot)
 {
   double gosa;
-  rig_expect_ok(gpu_copy_out(rig->queue, &gosa, rig->fields.gosa, (size_t)slot * sizeof gosa, sizeof gosa));
-  rig_expect_ok(gpu_sync(rig->queue));
+  rig_expect_ok(gpu_read(rig->queue, &gosa, rig->fields.gosa, (size_t)slot * sizeof gosa, sizeof gosa));
   return gosa;
 }
 
@@ -107,8 +106,7 @@ uint32_t *rig_bits_of(struct rig *rig, struct gpu_mem mem)
 {
   uint32_t *bits = malloc((size_t)rig->floats * sizeof *bits);
   assert_non_null(bits);
-  rig_expect_ok(gpu_copy_out(rig->queue, bits, mem, 0, (size_t)rig->floats * sizeof *bits));
-  rig_expect_ok(gpu_sync(rig->queue));
+  rig_expect_ok(gpu_read(rig->queue, bits, mem, 0, (size_t)rig->floats * sizeof *bits));
   return bits;
 }
 

@@ -14,8 +14,7 @@ int mem_contents_corrupt(struct mem_rig *rig)
 static status_t flip_bit(struct mem_rig *rig, struct gpu_mem mem, uint64_t at)
 {
   uint32_t word;
-  RETURN_IF_FAILED(gpu_copy_out(rig->sampler.queue, &word, mem, at, sizeof word));
-  RETURN_IF_FAILED(gpu_sync(rig->sampler.queue));
+  RETURN_IF_FAILED(gpu_read(rig->sampler.queue, &word, mem, at, sizeof word));
   word ^= 0x00010000u;
   RETURN_IF_FAILED(gpu_copy_in(rig->sampler.queue, mem, at, &word, sizeof word));
   return gpu_sync(rig->sampler.queue);
@@ -35,8 +34,7 @@ status_t mem_word_check(struct mem_rig *rig, struct gpu_mem word, uint32_t want,
 {
   uint32_t got;
   if (mem_contents_corrupt(rig)) RETURN_IF_FAILED(flip_bit(rig, word, 0));
-  RETURN_IF_FAILED(gpu_copy_out(rig->sampler.queue, &got, word, 0, sizeof got));
-  RETURN_IF_FAILED(gpu_sync(rig->sampler.queue));
+  RETURN_IF_FAILED(gpu_read(rig->sampler.queue, &got, word, 0, sizeof got));
   if (got == want) return STATUS_OK;
   return log_fail(STATUS_WRONG, "%s: the sum is %08" PRIx32 ", must be %08" PRIx32, what, got, want);
 }

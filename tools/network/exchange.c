@@ -158,8 +158,7 @@ static status_t exchange_corrupt(struct bench_exchange *x, int exchanges)
   if (!pattern_fault(exchanges) || x->plan.n == 0) return STATUS_OK;
   const struct box *box = &x->plan.messages[0].recv;
   size_t at = (size_t)(box->lo[0] * l->plane + box->lo[1] * l->pitch + box->lo[2]) * sizeof word;
-  RETURN_IF_FAILED(gpu_copy_out(x->queue, &word, x->fields[0], at, sizeof word));
-  RETURN_IF_FAILED(gpu_sync(x->queue));
+  RETURN_IF_FAILED(gpu_read(x->queue, &word, x->fields[0], at, sizeof word));
   word ^= 1;
   RETURN_IF_FAILED(gpu_copy_in(x->queue, x->fields[0], at, &word, sizeof word));
   return gpu_sync(x->queue);

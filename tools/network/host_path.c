@@ -94,8 +94,7 @@ static status_t host_path_content_check(struct host_path_rig *rig, enum directio
     if (at < bytes) return host_path_differs(rig, OUT, bytes, at);
   }
   if (direction == OUT) return STATUS_OK;
-  RETURN_IF_FAILED(gpu_copy_out(rig->queue[1], rig->host[1], rig->device[0], 0, bytes));
-  RETURN_IF_FAILED(gpu_sync(rig->queue[1]));
+  RETURN_IF_FAILED(gpu_read(rig->queue[1], rig->host[1], rig->device[0], 0, bytes));
   if (corrupt) rig->host[1][0] ^= 1;
   at = pattern_check(rig->host[1], bytes, 2 * rig->version + 1);
   return at < bytes ? host_path_differs(rig, IN, bytes, at) : STATUS_OK;

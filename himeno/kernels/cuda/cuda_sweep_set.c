@@ -355,8 +355,7 @@ static status_t cuda_sweep_checksum(struct himeno_exec *handle, struct gpu_queue
   RETURN_IF_FAILED(gpu_clear(queue, exec->sum, 0, sizeof *exec->host_sum));
   RETURN_IF_FAILED(cuda_exec_check(exec, cuda_checksum(&job, exec->sum.handle, cuda_queue_handle(queue)),
                                    "launching the checksum"));
-  RETURN_IF_FAILED(gpu_copy_out(queue, exec->host_sum, exec->sum, 0, sizeof *exec->host_sum));
-  RETURN_IF_FAILED(gpu_sync(queue));
+  RETURN_IF_FAILED(gpu_read(queue, exec->host_sum, exec->sum, 0, sizeof *exec->host_sum));
   *sum = *exec->host_sum;
   return STATUS_OK;
 }

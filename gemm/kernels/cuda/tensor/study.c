@@ -26,8 +26,7 @@ static status_t map_measure(struct gpu_device *device, struct gpu_queue *queue,
   TRY(cuda_use(device), done);
   TRY(gpu_alloc(device, sizeof *map, &on), done);
   TRY(cuda_check(fragment_map_measure(kind, on.handle, cuda_queue_handle(queue)), "fragment map"), done);
-  TRY(gpu_copy_out(queue, map, on, 0, sizeof *map), done);
-  TRY(gpu_sync(queue), done);
+  TRY(gpu_read(queue, map, on, 0, sizeof *map), done);
 done:
   gpu_free(device, &on);
   return status;
