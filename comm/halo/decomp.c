@@ -46,15 +46,6 @@ static double exchange_cost(const int64_t global[3], const int procs[3], int dep
   return cost + (messages - 1) * MESSAGE_BYTES;
 }
 
-static int decomp_multiply(const int64_t global[3], int weak, const int procs[3], int64_t whole[3])
-{
-  for (int d = 0; d < 3; d++) {
-    whole[d] = weak ? (global[d] - 2) * procs[d] + 2 : global[d];
-    if (!dimension_fits(whole[d], procs[d], 1)) return 0;
-  }
-  return 1;
-}
-
 static int cut_fits(const int64_t global[3], const int procs[3], const struct decomp_rules *rules)
 {
   for (int d = 0; d < 3; d++) {
@@ -74,7 +65,8 @@ status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struc
       if (ranks / p % q != 0) continue;
       int cut[3] = {p, q, ranks / p / q};
       int64_t whole[3];
-      if (!decomp_multiply(global, weak, cut, whole) || !cut_fits(whole, cut, rules)) continue;
+      for (int d = 0; d < 3; d++) whole[d] = weak ? (global[d] - 2) * cut[d] + 2 : global[d];
+      if (!cut_fits(whole, cut, rules)) continue;
       double cost = exchange_cost(whole, cut, rules->depth);
       if (least >= 0 && cost >= least) continue;
       least = cost;

@@ -14,65 +14,39 @@ static int ranks_of(const int procs[3])
   return procs[0] * procs[1] * procs[2];
 }
 
-/* Each rank marks the points that it owns in a map of the global grid. */
-static void each_interior_point_has_one_owner(void **state)
+static unsigned char seen[13][11][17];
+
+/* Counts the points of a box, which is moved by \a origin, in a map of the global grid. */
+static void mark(const struct box *box, const int64_t origin[3])
 {
+  for (int64_t i = box->lo[0]; i < box->hi[0]; i++)
+    for (int64_t j = box->lo[1]; j < box->hi[1]; j++)
+      for (int64_t k = box->lo[2]; k < box->hi[2]; k++) seen[origin[0] + i][origin[1] + j][origin[2] + k]++;
+}
+
+static void boxes_of_ranks_cover_the_grid_once_and_differ_by_one_layer_at_most(void **state)
+{
+  static const int cuts[][3] = {{1, 1, 1}, {2, 1, 1}, {1, 3, 2}, {5, 2, 3}, {3, 2, 4}, {11, 9, 15}};
+  static const int64_t zero[3] = {0};
   (void)state;
-  static const int cuts[][3] = {{1, 1, 1}, {2, 1, 1}, {1, 3, 2}, {5, 2, 3}, {11, 9, 15}};
-  static unsigned char owners[13][11][17];
-  for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
-    memset(owners, 0, sizeof owners);
-    for (int r = 0; r < ranks_of(cuts[c]); r++) {
+  for (size_t c = 0; c < 2 * sizeof cuts / sizeof cuts[0]; c++) {
+    const int *cut = cuts[c / 2], owned = c % 2;
+    memset(seen, 0, sizeof seen);
+    for (int r = 0; r < ranks_of(cut); r++) {
       struct decomp d;
-      decomp_init(&d, odd_grid, cuts[c], r);
-      for (int64_t i = d.owned.lo[0]; i < d.owned.hi[0]; i++)
-        for (int64_t j = d.owned.lo[1]; j < d.owned.hi[1]; j++)
-          for (int64_t k = d.owned.lo[2]; k < d.owned.hi[2]; k++) owners[i][j][k]++;
+      struct layout l;
+      decomp_init(&d, odd_grid, cut, r);
+      assert_int_equal(layout_init(&l, &d, 1, 0), STATUS_OK);
+      mark(owned ? &d.owned : &l.counted, owned ? zero : l.origin);
+      for (int n = 0; n < 3; n++) assert_in_range(box_extent(&d.owned, n) - (odd_grid[n] - 2) / cut[n], 0, 1);
     }
     for (int i = 0; i < 13; i++)
       for (int j = 0; j < 11; j++)
         for (int k = 0; k < 17; k++) {
           int interior = i > 0 && i < 12 && j > 0 && j < 10 && k > 0 && k < 16;
-          assert_int_equal(owners[i][j][k], interior);
+          assert_int_equal(seen[i][j][k], interior || !owned);
         }
   }
-}
-
-static void counted_boxes_cover_the_grid_once(void **state)
-{
-  (void)state;
-  static const int cut[3] = {3, 2, 4};
-  static unsigned char seen[13][11][17];
-  memset(seen, 0, sizeof seen);
-  for (int r = 0; r < 24; r++) {
-    struct decomp d;
-    struct layout l;
-    decomp_init(&d, odd_grid, cut, r);
-    assert_int_equal(layout_init(&l, &d, 1, 0), STATUS_OK);
-    for (int64_t i = l.counted.lo[0]; i < l.counted.hi[0]; i++)
-      for (int64_t j = l.counted.lo[1]; j < l.counted.hi[1]; j++)
-        for (int64_t k = l.counted.lo[2]; k < l.counted.hi[2]; k++)
-          seen[l.origin[0] + i][l.origin[1] + j][l.origin[2] + k]++;
-  }
-  for (int i = 0; i < 13; i++)
-    for (int j = 0; j < 11; j++)
-      for (int k = 0; k < 17; k++) assert_int_equal(seen[i][j][k], 1);
-}
-
-static void sizes_differ_by_one_at_most(void **state)
-{
-  (void)state;
-  static const int cut[3] = {4, 1, 1};
-  int64_t least = 99, most = 0;
-  for (int r = 0; r < 4; r++) {
-    struct decomp d;
-    decomp_init(&d, odd_grid, cut, r);
-    int64_t n = box_extent(&d.owned, 0);
-    least = n < least ? n : least;
-    most = n > most ? n : most;
-  }
-  assert_int_equal(least, 2);
-  assert_int_equal(most, 3);
 }
 
 static void to_global(struct box *box, const struct layout *layout)
@@ -166,7 +140,7 @@ static void chunks_and_pieces_cover_the_buffer(void **state)
       struct halo_chunks c;
       int64_t all = receive ? mine.plan.recv_floats : mine.plan.floats;
       struct halo_cutting cutting[HALO_MESSAGES_MAX];
-      char *seen = calloc((size_t)all, 1);
+      char *covered = calloc((size_t)all, 1);
       for (int m = 0; m < mine.plan.n; m++)
         cutting[m] = (struct halo_cutting){.most = limits[l], .alone = m % 3 == 1};
       assert_int_equal(halo_chunks_create(&c, &mine.plan, receive, cutting), STATUS_OK);
@@ -180,9 +154,9 @@ static void chunks_and_pieces_cover_the_buffer(void **state)
         rows_are(&mine.layout, box, chunk->begin - offset, chunk->count);
         assert_true(n == 0 || !cutting[chunk->message].alone || cutting[c.chunk[n - 1].message].alone);
         for (int64_t at = chunk->begin; at < chunk->begin + chunk->count; at++)
-          assert_int_equal(seen[at]++, 0);
+          assert_int_equal(covered[at]++, 0);
       }
-      for (int64_t at = 0; at < all; at++) assert_int_equal(seen[at], 1);
+      for (int64_t at = 0; at < all; at++) assert_int_equal(covered[at], 1);
       for (int p = 0, n = 0; p < c.pieces; p++) {
         int64_t end = c.piece[p].begin;
         assert_int_equal(c.piece[p].first, n);
@@ -198,7 +172,7 @@ static void chunks_and_pieces_cover_the_buffer(void **state)
         assert_true(p + 1 < c.pieces || n == c.n);
       }
       halo_chunks_free(&c);
-      free(seen);
+      free(covered);
     }
 }
 
@@ -278,61 +252,106 @@ static void rows_start_on_lines(void **state)
   struct decomp d;
   struct layout l;
   decomp_init(&d, odd_grid, cut, 0);
-  assert_int_equal(layout_init(&l, &d, 1, 0), STATUS_OK);
+  assert_int_equal(layout_init(&l, &d, 1, 15), STATUS_OK);
   assert_int_equal(l.pitch, 32);
-  assert_int_equal(layout_init(&l, &d, 1, 20), STATUS_OK);
+  assert_int_equal(layout_init(&l, &d, 1, 16), STATUS_OK);
   assert_int_equal(l.pitch, 64);
 }
 
-static status_t quietly(status_t status)
+static const struct decomp_rules plain = {.depth = 1}, deep = {.depth = 3},
+                                 planes = {.depth = 1, .whole_planes = 1},
+                                 rows = {.depth = 1, .whole_rows = 1};
+
+static void the_fastest_cut_that_is_allowed_is_chosen(void **state)
 {
+  static const struct {
+    int64_t grid[3];
+    int ranks, weak;
+    const struct decomp_rules *rules;
+    int procs[3];
+  } cases[] = {
+      {{256, 256, 512}, 8, 0, &planes, {8, 1, 1}},
+      {{256, 256, 512}, 512, 0, &plain, {32, 16, 1}},
+      {{6, 6, 6}, 16, 0, &rows, {4, 4, 1}},
+      {{6, 6, 6}, 64, 0, &plain, {4, 4, 4}},
+      {{8, 7, 7}, 2, 0, &deep, {2, 1, 1}},
+      {{7, 8, 7}, 2, 0, &deep, {1, 2, 1}},
+      {{7, 7, 8}, 2, 0, &deep, {1, 1, 2}},
+      {{3, 3, 3}, 6, 1, &plain, {6, 1, 1}},
+      /* a halo normal to j counts 1.25 times, one normal to k 3 times, and a message 100 kB */
+      {{102, 122, 64}, 2, 0, &plain, {2, 1, 1}},
+      {{102, 132, 64}, 2, 0, &plain, {1, 2, 1}},
+      {{256, 256, 700}, 2, 0, &plain, {2, 1, 1}},
+      {{256, 256, 800}, 2, 0, &plain, {1, 1, 2}},
+      {{152, 152, 152}, 4, 0, &plain, {4, 1, 1}},
+      {{202, 202, 202}, 4, 0, &plain, {2, 2, 1}},
+  };
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    int procs[3];
+    assert_int_equal(decomp_choose(cases[c].ranks, cases[c].grid, cases[c].weak, cases[c].rules, procs),
+                     STATUS_OK);
+    if (memcmp(procs, cases[c].procs, sizeof procs) != 0)
+      fail_msg("case %zu: %dx%dx%d", c, procs[0], procs[1], procs[2]);
+  }
+}
+
+/* Cuts a cube of n points per dimension. \a says is the error, or "". If P is 0, it chooses. */
+static void cut_says(int64_t n, int ranks, const struct decomp_rules *rules, int wanted[3], const char *says)
+{
+  const int64_t grid[3] = {n, n, n};
+  const int weak = n > 8;
+  int procs[3];
+  int64_t global[3];
+  const status_t status = decomp_cut(ranks, grid, weak, rules, wanted, procs, global);
+  assert_string_equal(log_held(), says);
   log_drop();
-  return status;
+  assert_int_equal(status, says[0] ? STATUS_USAGE : STATUS_OK);
+  for (int d = 0; d < 3 && status == STATUS_OK; d++)
+    assert_int_equal(global[d], weak ? (n - 2) * procs[d] + 2 : n);
 }
 
-static void the_choice_cuts_i_first(void **state)
-{
-  (void)state;
-  static const int64_t grid[3] = {256, 256, 512};
-  const struct decomp_rules rules = {.depth = 1}, planes = {.depth = 1, .whole_planes = 1};
-  int procs[3];
-  assert_int_equal(decomp_choose(8, grid, 0, &planes, procs), STATUS_OK);
-  assert_int_equal(procs[0], 8);
-  assert_int_equal(decomp_choose(2, grid, 0, &rules, procs), STATUS_OK);
-  assert_int_equal(procs[0], 2);
-  assert_int_equal(decomp_choose(512, grid, 0, &rules, procs), STATUS_OK);
-  assert_int_equal(ranks_of(procs), 512);
-  assert_true(procs[0] >= procs[2]);
-}
+#define TOO_LARGE "--weak: the grid of all ranks is too large for 64-bit sizes"
+#define USE       "; use fewer ranks or a larger --size"
 
-static void cuts_that_cannot_be_are_refused(void **state)
+static void cuts_that_cannot_be_are_refused_with_the_reason(void **state)
 {
+  int choose[3] = {0}, i2[] = {2, 1, 1}, i4[] = {4, 1, 1}, i5[] = {5, 1, 1}, j2[] = {1, 2, 1},
+      k2[] = {1, 1, 2}, ij[] = {2, 2, 1}, one[] = {1, 1, 1};
   (void)state;
-  static const int64_t grid[3] = {6, 6, 6};
-  const struct decomp_rules plain = {.depth = 1}, deep = {.depth = 3},
-                            planes = {.depth = 1, .whole_planes = 1}, rows = {.depth = 1, .whole_rows = 1};
   log_hold(1);
-  assert_int_equal(quietly(decomp_check(4, grid, (int[]){2, 1, 1}, &plain)), STATUS_USAGE);
-  assert_int_equal(quietly(decomp_check(5, grid, (int[]){5, 1, 1}, &plain)), STATUS_USAGE);
-  assert_int_equal(quietly(decomp_check(2, grid, (int[]){2, 1, 1}, &deep)), STATUS_USAGE);
-  assert_int_equal(quietly(decomp_check(2, grid, (int[]){1, 2, 1}, &planes)), STATUS_USAGE);
-  assert_int_equal(quietly(decomp_check(4, grid, (int[]){4, 1, 1}, &plain)), STATUS_OK);
-  assert_int_equal(quietly(decomp_check(2, grid, (int[]){1, 1, 2}, &rows)), STATUS_USAGE);
-  assert_int_equal(quietly(decomp_check(4, grid, (int[]){2, 2, 1}, &rows)), STATUS_OK);
-  int procs[3];
-  assert_int_equal(quietly(decomp_choose(64, grid, 0, &rows, procs)), STATUS_USAGE);
-  assert_int_equal(quietly(decomp_choose(16, grid, 0, &rows, procs)), STATUS_OK);
-  assert_int_equal(quietly(decomp_choose(65, grid, 0, &plain, procs)), STATUS_USAGE);
-  assert_int_equal(quietly(decomp_choose(64, grid, 0, &plain, procs)), STATUS_OK);
+  cut_says(6, 4, &plain, i4, "");
+  cut_says(8, 2, &deep, j2, "");
+  cut_says(6, 4, &rows, ij, "");
+  cut_says(6, 4, &plain, i2, "--procs 2x1x1 needs 2 ranks, but there are 4");
+  cut_says(6, 5, &plain, i5,
+           "--procs 5x1x1 cuts i too thin: 4 interior points over 5 ranks leave one with 0, but it needs 1");
+  cut_says(2, 1, &deep, one,
+           "--procs 1x1x1 cuts i too thin: 0 interior points over 1 rank leave one with 0, but it needs 1");
+  cut_says(7, 2, &deep, j2,
+           "--procs 1x2x1 cuts j too thin: 5 interior points over 2 ranks leave one with 2, but it needs 3");
+  cut_says(6, 2, &planes, j2, "--procs 1x2x1 cuts j, but this kernel needs whole planes: cut only i");
+  cut_says(6, 2, &rows, k2, "--procs 1x1x2 cuts k, but this kernel needs whole rows: cut only i and j");
+  cut_says(
+      6, 64, &rows, choose,
+      "6x6x6 cannot be cut for 64 ranks: each needs at least 1 point in every dimension that is cut, and "
+      "this kernel needs whole rows (k is not cut)" USE);
+  cut_says(2, 1, &planes, choose,
+           "2x2x2 cannot be cut for 1 rank: each needs at least 1 point in every dimension that is cut, and "
+           "this kernel needs whole planes (only i is cut)" USE);
+  cut_says(
+      7, 2, &deep, choose,
+      "7x7x7 cannot be cut for 2 ranks: each needs at least 3 points in every dimension that is cut" USE);
+  cut_says(INT64_MAX / 2, 2, &plain, i2, "");
+  cut_says(INT64_MAX / 2 + 2, 2, &plain, i2, TOO_LARGE);
+  cut_says(INT64_MAX, 2, &plain, i2, TOO_LARGE);
   log_hold(0);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_interior_point_has_one_owner),
-      cmocka_unit_test(counted_boxes_cover_the_grid_once),
-      cmocka_unit_test(sizes_differ_by_one_at_most),
+      cmocka_unit_test(boxes_of_ranks_cover_the_grid_once_and_differ_by_one_layer_at_most),
       cmocka_unit_test(each_halo_is_what_the_neighbour_sends),
       cmocka_unit_test(chunks_and_pieces_cover_the_buffer),
       cmocka_unit_test(depth_one_needs_no_corners),
@@ -340,8 +359,8 @@ int main(void)
       cmocka_unit_test(a_slab_along_j_has_the_rows_of_a_tile),
       cmocka_unit_test(a_sent_point_is_in_a_slab),
       cmocka_unit_test(rows_start_on_lines),
-      cmocka_unit_test(the_choice_cuts_i_first),
-      cmocka_unit_test(cuts_that_cannot_be_are_refused),
+      cmocka_unit_test(the_fastest_cut_that_is_allowed_is_chosen),
+      cmocka_unit_test(cuts_that_cannot_be_are_refused_with_the_reason),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
