@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/contract.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -32,6 +33,36 @@ static void the_device_is_the_host(void **state)
   assert_string_equal(device->info.pci, "");
   assert_memory_equal(device->info.uuid, "CPU-", 4);
   assert_true(device->info.compute_units <= sysconf(_SC_NPROCESSORS_CONF));
+}
+
+/* hwloc reads the topology from the environment. On one CPU, a process counts that core only. */
+static void bound_cores_and_their_last_caches_are_counted(void **state)
+{
+  static const struct {
+    const char *topology;
+    int bound, cores;
+    uint64_t cache;
+  } cases[] = {{"pack:2 l3:2(size=1000) l2:3(size=100) core:1 pu:2", 0, 12, 4000},
+               {"pack:2 l3:2(size=1000) l2:3(size=100) core:1 pu:512", 1, 1, 1000},
+               {"pack:2 l2:3(size=100) l1:1(size=10) core:1 pu:1", 0, 6, 600},
+               {"pack:2 core:3 pu:2", 0, 6, 0}};
+  cpu_set_t all, one;
+  (void)state;
+  assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+  CPU_ZERO(&one);
+  CPU_SET((size_t)sched_getcpu(), &one);
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    setenv("HWLOC_SYNTHETIC", cases[c].topology, 1);
+    setenv("HWLOC_THISSYSTEM", cases[c].bound ? "1" : "0", 1);
+    sched_setaffinity(0, sizeof one, cases[c].bound ? &one : &all);
+    open_device(state);
+    assert_int_equal(device->info.compute_units, cases[c].cores);
+    assert_int_equal(device->info.cache_bytes, cases[c].cache);
+    close_device(state);
+  }
+  sched_setaffinity(0, sizeof all, &all);
+  unsetenv("HWLOC_SYNTHETIC");
+  unsetenv("HWLOC_THISSYSTEM");
 }
 
 static void arrays_start_at_different_places_of_a_page(void **state)
@@ -75,6 +106,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(the_device_is_the_host, open_device, close_device),
+      cmocka_unit_test(bound_cores_and_their_last_caches_are_counted),
       cmocka_unit_test_setup_teardown(arrays_start_at_different_places_of_a_page, open_device, close_device),
       cmocka_unit_test_setup_teardown(pages_stay_untouched_until_they_are_used, open_device, close_device),
   };
