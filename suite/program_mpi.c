@@ -41,7 +41,7 @@ int program_mpi_main(const struct program *p, int argc, char **argv)
     status = program_mpi_run(p);
   else if (status == STATUS_OK && first)
     program_answer(p, request);
-  status = status_worst(status, agree_status(comm, first ? file_flush_stdout() : STATUS_OK));
+  status = status_worst(status, agree_status(comm, file_flush_stdout()));
   progress_clear();
   p->close();
   placement_close(p->placement);

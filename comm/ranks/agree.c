@@ -59,7 +59,7 @@ static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from,
 {
   MPI_Request requests[2];
   struct watch_wait wait;
-  int done = 0, notified = status == STATUS_OK;
+  int done, notified = status == STATUS_OK;
   const uint64_t begin = alarm_clock();
   const double patience = ALARM_SECOND * fmin(PATIENCE, watch_seconds() / 8);
   RETURN_IF_FAILED(

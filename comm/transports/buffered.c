@@ -175,8 +175,7 @@ static int64_t row_bytes(const struct halo_message *message)
 static void rows_choose(struct buffered_fixed *fixed)
 {
   const struct gpu_backend *backend = fixed->context.device->backend;
-  int may = fixed->kind <= BUFFERED_PINNED && gpu_has(backend, row_copies) && !fixed->packs_there,
-      packs = !may;
+  int may = fixed->kind <= BUFFERED_PINNED && gpu_has(backend, row_copies) && !fixed->packs_there, packs = 0;
   for (int m = 0; m < fixed->plan.n; m++) packs |= row_bytes(&fixed->plan.messages[m]) < ROW_BYTES_MIN;
   fixed->packed = fixed->plan;
   fixed->packed.n = 0;
