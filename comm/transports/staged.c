@@ -296,18 +296,17 @@ static status_t arrival_check(const struct buffered_fixed *fixed, const struct b
 {
   const struct halo_chunk *chunk = &fixed->incoming.chunk[current->indices[r]];
   const struct halo_message *message = &fixed->plan.messages[chunk->message];
-  int floats = 0, class = MPI_SUCCESS;
+  MPI_Count bytes = 0;
+  int class = MPI_SUCCESS;
   char dir[8], came[32] = "more", name[WATCH_NAME_MAX];
   MPI_Error_class(current->statuses[r].MPI_ERROR, &class);
   if (class != MPI_SUCCESS && class != MPI_ERR_TRUNCATE)
     return mpi_check(current->statuses[r].MPI_ERROR, "MPI_Testsome");
   if (class == MPI_SUCCESS) {
-    RETURN_IF_FAILED(mpi_check(MPI_Get_count(&current->statuses[r], MPI_FLOAT, &floats), "MPI_Get_count"));
-    if (floats == chunk->count) return STATUS_OK;
-    if (floats == MPI_UNDEFINED)
-      snprintf(came, sizeof came, "a part of one");
-    else
-      snprintf(came, sizeof came, "%d", floats);
+    RETURN_IF_FAILED(
+        mpi_check(MPI_Get_elements_x(&current->statuses[r], MPI_BYTE, &bytes), "MPI_Get_elements_x"));
+    if (bytes == chunk->count * (int64_t)sizeof(float)) return STATUS_OK;
+    snprintf(came, sizeof came, "%.10g", (double)bytes / sizeof(float));
   }
   return log_fail(STATUS_WRONG, "wrong halo from %s, face %s: %s floats instead of %lld",
                   watch_rank_name(fixed->context.comm, message->peer, name), halo_dir_name(message->dir, dir),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Replaces MPI_Isend. SHORT_MESSAGE=N:FLOATS: rank 1's Nth message of more than one float is sent
- * with FLOATS fewer floats, or more if FLOATS is negative. CHANGED_BYTES=N: a bit of each message
- * of N bytes that rank 1 sends is changed. */
+ * with FLOATS fewer floats (0.5 are two bytes), or more if FLOATS is negative. CHANGED_BYTES=N: a
+ * bit of each message of N bytes that rank 1 sends is changed. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +15,12 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int peer, int ta
   const char *text = getenv("SHORT_MESSAGE");
   const char *changed = getenv("CHANGED_BYTES");
   long when;
-  int rank, fewer;
+  int rank;
+  double fewer;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 1 && type == MPI_FLOAT && count > 1 && text && sscanf(text, "%ld:%d", &when, &fewer) == 2 &&
+  if (rank == 1 && type == MPI_FLOAT && count > 1 && text && sscanf(text, "%ld:%lf", &when, &fewer) == 2 &&
       ++messages == when)
-    count -= fewer;
+    return PMPI_Isend(buffer, (int)((count - fewer) * sizeof(float)), MPI_BYTE, peer, tag, comm, request);
   if (rank == 1 && type == MPI_BYTE && changed && count == atoi(changed) && (size_t)count <= sizeof copy) {
     memcpy(copy, buffer, (size_t)count);
     copy[0] ^= 1;

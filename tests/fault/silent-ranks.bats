@@ -97,15 +97,11 @@ long=("$himeno" -n 1000000 --verify off) # one block
 }
 
 @test "a rank killed: the job fails, all ranks gone" {
-  in_mid_run 3 KILL 1 "${long[@]}" -b null -s S -x staged --timeout 5
-  [ "$code" -ne 0 ]
-  [ -z "$(ranks)" ]
-}
-
-@test "p2p, a rank killed: the job fails, all ranks gone" {
-  in_mid_run 3 KILL 1 "${long[@]}" -b null -s S -x p2p --timeout 5
-  [ "$code" -ne 0 ]
-  [ -z "$(ranks)" ]
+  local x
+  for x in staged p2p; do
+    in_mid_run 3 KILL 1 "${long[@]}" -b null -s S -x $x --timeout 5
+    [[ "$code" -ne 0 && -z "$(ranks)" ]]
+  done
 }
 
 @test "comm-gpu, a rank stopped while a pair of others waits for it: exit 6, and its number in the whole job" {

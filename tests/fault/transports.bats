@@ -3,14 +3,7 @@
 load ../helper
 
 # paths FILE: prints each pair of neighbours once, as "0-1 p2p: REASON".
-paths() {
-  "$PYTHON" - "$1" <<'END'
-import json, sys
-for p in json.load(open(sys.argv[1]))["paths"]:
-    if p["rank"] < p["peer"]:
-        print("%d-%d %s: %s" % (p["rank"], p["peer"], p["used"], p["why"]))
-END
-}
+paths() { json "$1" '"\n".join("%d-%d %s: %s" % (p["rank"], p["peer"], p["used"], p["why"]) for p in d["paths"] if p["rank"] < p["peer"])'; }
 
 setup() { json=$BATS_TEST_TMPDIR/run.json; }
 
@@ -26,12 +19,7 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
 }
 
 # handovers FILE: prints how pairs hand over staged halos, and why.
-handovers() {
-  "$PYTHON" - "$1" <<'END'
-import json, sys
-print("; ".join(sorted({p["handover"] + ", " + p["handover_why"] for p in json.load(open(sys.argv[1]))["paths"] if p["used"].startswith("staged")})))
-END
-}
+handovers() { json "$1" '"; ".join(sorted({p["handover"] + ", " + p["handover_why"] for p in d["paths"] if p["used"].startswith("staged")}))'; }
 
 @test "staged halos go through shared memory within a host, by staged-mpi through MPI, and the report says which of them" {
   run on 2 "$himeno" -b null -s XS -n 3 -p 2x1x1 -x staged --json "$json"
@@ -166,28 +154,31 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
 }
 
 @test "a neighbour that never sends ends the run with exit 6 and its name, whether it has stopped or does something else" {
-  local x host
+  local x how sweep host
   host=$(uname -n)
   for x in staged staged-mpi ipc p2p; do
     run on 2 "$top_builddir/tests/mpi/silent" null "$x" stop
     expect_status 6
     [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, halo of face i+"*"silent: rank 1"* ]] || { echo "$x: $output"; return 1; }
   done
-  stalls_watched
-  run on 2 "$top_builddir/tests/mpi/silent" null staged sleep
-  expect_status 6
-  [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, halo of face i+, for over 2 s; also rank 1 on host $host computes"* ]]
-  # The deadline is two seconds; a rank reports within two more.
-  [[ $output =~ after\ ([0-9]+)\.([0-9])\ s ]]
-  local after=$((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] * 100)) stall
-  stall=$(stalled)
-  echo "after $after ms, stalled for $stall ms"
-  [ $after -ge 2000 ] && within $((after - 2000 - stall)) 2000
+  for x in "staged sleep" "p2p kernel in sweep 3"; do
+    read -r x how sweep <<<"$x"
+    stalls_watched
+    run on 2 "$top_builddir/tests/mpi/silent" null "$x" "$how"
+    expect_status 6
+    [[ $output == *"rank 0 on host $host waits${sweep:+ $sweep} for rank 1 on host $host, halo of face i+, for over 2 s; also rank 1 on host $host computes"* ]]
+    # The deadline is two seconds; a rank reports within two more.
+    [[ $output =~ after\ ([0-9]+)\.([0-9])\ s ]]
+    local after=$((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] * 100)) stall
+    stall=$(stalled)
+    echo "$x: after $after ms, stalled for $stall ms"
+    [ $after -ge 2000 ] && within $((after - 2000 - stall)) 2000
+  done
 }
 
-@test "a rank that only sends waits for a slow receiver, and overwrites nothing that is not yet read" {
+@test "a rank that only sends waits for a slow receiver, overwrites nothing that is not yet read, and frees what it allocates" {
   local how
-  for how in "null staged" "null pageable" "opencl staged" "opencl pageable" "null staged-mpi" "opencl staged-mpi"; do
+  for how in "null "{staged,staged-mpi,pageable,mpi,ipc,p2p}" reopen" "opencl "{staged,pageable,staged-mpi,"staged-mpi wide"}; do
     case $how in
       null*) run on 2 "$top_builddir/tests/mpi/one-way" $how ;;
       *) [ "$HAVE_OPENCL" != 0 ] || skip "no device that runs behind its host" ;;&
@@ -196,8 +187,9 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
     [ "$status" -ne 3 ] || skip "no OpenCL device"
     [ "$status" -eq 0 ] || { echo "$how: $output"; return 1; }
     case $how in
-      *mpi) [[ $output == *"handed over by MPI"* ]] ;;
-      *staged) [[ $output == *"handed over by shared memory"* ]] ;;
+      *wide) [[ $output == *"handed over by MPI"* && $output == *"copied by rows"* ]] ;;
+      *staged-mpi*) [[ $output == *"handed over by MPI"* && $output == *packed* ]] ;;
+      *staged*) [[ $output == *"handed over by shared memory"* ]] ;;
     esac || { echo "$how: $output"; return 1; }
   done
 }
@@ -214,6 +206,13 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
   run on 3 "$top_builddir/tests/mpi/silent" null staged stop
   expect_status 6
   [[ $output == *"rank 1 on host $host waits for rank 2 on host $host, halo of face i+"*"silent: rank 2"* ]] || { echo "$output"; return 1; }
+}
+
+@test "the rank that asks other hosts reports, not a rank of its host that computes" {
+  local pair=("$top_builddir/tests/mpi/silent" null staged sleep)
+  run on 2 env SLURMD_NODENAME=n1 "${pair[@]}" : -np 1 env SLURMD_NODENAME=n2 "${pair[@]}"
+  expect_status 6
+  [[ $output == *"rank 1 on host n1 waits for rank 2 on host n2, halo of face i+, for over 2 s; silent: rank 2 on host n2; also rank 0 on host n1 computes"* ]]
 }
 
 @test "a rank that stops while the others make a communicator ends the job with exit 6 and one line that names it" {
@@ -242,7 +241,8 @@ short() {
   run on 2 env LD_PRELOAD="$LD_PRELOAD:$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE="$nth:$fewer" "$@" -b null --timeout 4
   seconds=$(($(date +%s) - begin))
   [ "$status" -eq 4 ] && [ "$(grep -cE '^[a-z]+-gpu: ' <<<"$output")" -eq 1 ] && [[ $output != *NBC* ]] && within "$seconds" 15 &&
-    grep -qE "^[a-z]+-gpu: rank 0, host .*: wrong halo from rank 1 on host ${host%%.*}, face [ij]\+: .* floats instead of [0-9]+" <<<"$output" ||
+    [[ $output =~ -gpu:\ rank\ 0,\ host\ .*:\ wrong\ halo\ from\ rank\ 1\ on\ host\ ${host%%.*},\ face\ [ij]\+:\ (.*)\ floats\ instead\ of\ ([0-9]+) ]] &&
+    [ "${BASH_REMATCH[1]}" = "$(case $fewer in -1) echo more ;; 1) echo $((BASH_REMATCH[2] - 1)) ;; *) echo $((BASH_REMATCH[2] - 1)).5 ;; esac)" ] ||
     { echo "$*, message $nth: exit code $status after $seconds s: $output"; return 1; }
 }
 
@@ -252,6 +252,7 @@ short() {
   for nth in 1 4 12 13 30 100; do short $nth 1 "$himeno" -s XS -t 5 -x staged-mpi; done
   for x in staged-mpi pageable mpi; do
     short 4 -1 "$himeno" -s XS -n 4 -x $x
+    short 4 0.5 "$himeno" -s XS -n 4 -x $x
     short 12 1 "$himeno" -s XS -n 24 -x $x
   done
 }

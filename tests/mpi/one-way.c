@@ -3,9 +3,11 @@
  * other work, for which its host does not wait. Rank 1 must find the halo of the exchange that it
  * finished, however early rank 0 could send the next. Prints what hands over the halos of `staged`.
  *
- * Usage: mpirun -np 2 one-way BACKEND TRANSPORT [longer|refused-by-0|refused-by-1]
+ * Usage: mpirun -np 2 one-way BACKEND TRANSPORT [longer|refused-by-0|refused-by-1|reopen|wide]
  * With `longer`, rank 1 expects one point more than rank 0 sends. With `refused-by-R`, rank R's
- * device refuses to lock host memory: rank 0 locks its own, rank 1 its neighbour's. */
+ * device refuses to lock host memory: rank 0 locks its own, rank 1 its neighbour's.
+ * With `reopen`, a route is opened and closed before, and must free what it allocates. With `wide`,
+ * rows are just long enough to be copied to the host without packing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +53,38 @@ static void locks_refuse(struct gpu_device *device)
   backend = *device->backend;
   backend.pins = (struct gpu_pins){lock_refused, unlock};
   device->backend = &backend;
+}
+
+static long allocated; /* blocks that this program's own functions have allocated and not freed */
+
+#define WRAP(result, name, parameters, arguments)                                                            \
+  result __real_##name parameters;                                                                           \
+  result __wrap_##name parameters;                                                                           \
+  result __wrap_##name parameters                                                                            \
+  {                                                                                                          \
+    allocated++;                                                                                             \
+    return __real_##name arguments;                                                                          \
+  }
+WRAP(void *, malloc, (size_t bytes), (bytes))
+WRAP(void *, calloc, (size_t n, size_t bytes), (n, bytes))
+WRAP(int, posix_memalign, (void **block, size_t align, size_t bytes), (block, align, bytes))
+
+void __real_free(void *block);
+void __wrap_free(void *block);
+void __wrap_free(void *block)
+{
+  allocated -= block != NULL;
+  __real_free(block);
+}
+
+static void reopen(const struct halo_transport *transport, const struct halo_context *context)
+{
+  const long before = allocated;
+  struct halo_route *route;
+  give_up(halo_route_open(transport, context, &route));
+  halo_route_close(route);
+  if (allocated != before)
+    give_up(log_fail(STATUS_WRONG, "a closed route has left %ld blocks", allocated - before));
 }
 
 static size_t first_of(const struct layout *layout, const struct box *box)
@@ -102,6 +136,7 @@ int main(int argc, char **argv)
   struct halo_route *route;
   struct gpu_mem work = {.bytes = 0};
   struct halo_path path;
+  struct halo_times times = {.exchanges = 0};
   float found[EXCHANGES + 1];
   log_set_program("one-way");
   if (begin_mpi(&argc, &argv, SECONDS, NULL) != STATUS_OK) return STATUS_ENVIRONMENT;
@@ -110,12 +145,13 @@ int main(int argc, char **argv)
   if (!transport) agree_abort(STATUS_USAGE);
   struct halo_context context = {
       .comm = MPI_COMM_WORLD, .device = device_open(argv[1], rank), .layout = &layout, .plan = &plan};
-  geometry_init(rank, &decomp, &layout, &plan);
-  one_way(&plan, rank);
   const char *mode = argc > 3 ? argv[3] : "";
+  geometry_init(rank, strcmp(mode, "wide") == 0 ? 66 : 65, &decomp, &layout, &plan);
+  one_way(&plan, rank);
   if (strcmp(mode, "longer") == 0 && rank == 1) plan.messages[0].recv_count++;
   if (strcmp(mode, rank == 0 ? "refused-by-0" : "refused-by-1") == 0) locks_refuse(context.device);
   fields_open(&context);
+  if (strcmp(mode, "reopen") == 0) reopen(transport, &context);
   give_up(halo_route_open(transport, &context, &route));
   halo_route_path(route, 0, &path);
   if (rank == 1 && path.handover) printf("handed over by %s, %s\n", path.handover, path.handover_why);
@@ -129,6 +165,8 @@ int main(int argc, char **argv)
   for (int n = 1; rank == 1 && n <= EXCHANGES; n++)
     if (found[n] != (float)n)
       give_up(log_fail(STATUS_WRONG, "exchange %d brought what was sent in exchange %g", n, found[n]));
+  give_up(halo_route_times(route, &times));
+  if (rank == 0) printf("%s\n", times.seconds[HALO_PACK] > 0 ? "packed" : "copied by rows");
   halo_route_close(route);
   end_mpi();
   return 0;

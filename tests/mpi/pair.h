@@ -8,7 +8,6 @@
 #include "comm/halo/route.h"
 #include "comm/ranks/agree.h"
 
-#define ROW  32
 #define ROWS 8
 
 static void give_up(status_t status)
@@ -31,9 +30,10 @@ static struct gpu_device *device_open(const char *name, int rank)
 }
 
 /* Gives each rank eight planes of eight rows of a grid that is cut along i. */
-static void geometry_init(int rank, struct decomp *decomp, struct layout *layout, struct halo_plan *plan)
+static void geometry_init(int rank, int row, struct decomp *decomp, struct layout *layout,
+                          struct halo_plan *plan)
 {
-  static const int64_t global[3] = {2 * ROWS - 2, ROWS, ROW};
+  const int64_t global[3] = {2 * ROWS - 2, ROWS, row};
   static const int procs[3] = {2, 1, 1};
   decomp_init(decomp, global, procs, rank);
   give_up(layout_init(layout, decomp, 1, 0));

@@ -5,9 +5,11 @@
  * rank is busy for longer than the deadline while others wait for all: that is no hang. Or a rank
  * fails long after rank 0 did: both errors must be reported.
  *
- * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep|starve, or silent stop|work|fail RANK
+ * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep|starve|kernel, or
+ * silent stop|work|fail RANK
  * In the first form with more than two ranks, the last two exchange halos, and the others wait for
- * them. */
+ * them, or sleep if one of the two does. With `kernel`, rank 1 sleeps, and a kernel of rank 0 waits
+ * for its halo. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,7 @@
 #include "comm/ranks/begin.h"
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
+#include "comm/transports/linked.h"
 #include "tests/mpi/pair.h"
 
 #define SECONDS 2.0
@@ -81,16 +84,27 @@ static int split_without(const char *how, int rank)
 }
 
 /* Returns a communicator of the last two ranks, with *rank in it; never returns on others. */
-static MPI_Comm pair_make(int *rank)
+static MPI_Comm pair_make(int *rank, const char *how)
 {
   int all;
   MPI_Comm pair = MPI_COMM_NULL;
   MPI_Comm_size(MPI_COMM_WORLD, &all);
   give_up(guard_mpi(MPI_COMM_WORLD, MPI_Comm_split(MPI_COMM_WORLD, *rank >= all - 2, 0, &pair),
                     "MPI_Comm_split"));
+  if (*rank < all - 2 && strcmp(how, "sleep") == 0) be_silent(how);
   if (*rank < all - 2) give_up(watch_patiently(MPI_COMM_WORLD, "the pair"));
   MPI_Comm_rank(pair, rank);
   return pair;
+}
+
+/* `finish` of a transport whose kernel waits for the halo of exchange 3 until the deadline. */
+static status_t kernel_waits(struct halo_exchange *exchange, struct gpu_event **arrived)
+{
+  const struct linked_exchange *x = (struct linked_exchange *)exchange;
+  *arrived = NULL;
+  sleep((unsigned)SECONDS);
+  *x->plea = (struct halo_plea){.hung = 1, .missing = 1, .step = 3};
+  return STATUS_OK;
 }
 
 int main(int argc, char **argv)
@@ -108,9 +122,14 @@ int main(int argc, char **argv)
   if (argc == 3) return split_without(argv[1], atoi(argv[2]) == rank ? rank : -1);
   const struct halo_transport *transport = argc == 4 ? halo_transport_find(argv[2]) : NULL;
   if (!transport) agree_abort(STATUS_USAGE);
-  struct halo_context context = {
-      .comm = pair_make(&rank), .device = device_open(argv[1], rank), .layout = &layout, .plan = &plan};
-  geometry_init(rank, &decomp, &layout, &plan);
+  struct halo_transport by_kernel = *transport;
+  by_kernel.finish = kernel_waits;
+  if (strcmp(argv[3], "kernel") == 0) transport = &by_kernel;
+  struct halo_context context = {.comm = pair_make(&rank, argv[3]),
+                                 .device = device_open(argv[1], rank),
+                                 .layout = &layout,
+                                 .plan = &plan};
+  geometry_init(rank, 32, &decomp, &layout, &plan);
   fields_open(&context);
   give_up(halo_route_open(transport, &context, &route));
   if (rank == 1) be_silent(argv[3]);
