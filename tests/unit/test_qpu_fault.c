@@ -69,11 +69,12 @@ static const struct {
     {"mov ra0, qpu_num\nnop\nmov.setf -, ra0\nbrr.allz -, r:on\nnop\nnop\nnop\nsacq -, 1\n:on sacq -, "
      "2\n" END,
      "QPU 0 waits for semaphore 2 (value 0) at +64; QPU 1 waits for semaphore 1 (value 0) at +56", 2},
+    {":loop brr -, r:loop\nnop\nnop\nnop\n", "did not end within 1000 instructions", 1},
 };
 
-static void a_deadlock_is_found_and_names_who_waits_for_what(void **state)
+static void a_deadlock_is_found_and_names_who_waits_for_what_and_endless_programs_are_given_up(void **state)
 {
-  struct qpu_emu_config config = {.n_qpus = 2, .memory_bytes = 1 << 20};
+  struct qpu_emu_config config = {.n_qpus = 2, .memory_bytes = 1 << 20, .max_instructions = 1000};
   (void)state;
   for (size_t i = 0; i < sizeof deadlocks / sizeof deadlocks[0]; i++) {
     struct qpu_rig rig = rig_open(&config, deadlocks[i].text);
@@ -82,19 +83,11 @@ static void a_deadlock_is_found_and_names_who_waits_for_what(void **state)
   }
 }
 
-static void endless_programs_are_given_up(void **state)
-{
-  struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20, .max_instructions = 1000};
-  (void)state;
-  struct qpu_rig rig = rig_open(&config, ":loop brr -, r:loop\nnop\nnop\nnop\n");
-  rig_must_fail(&rig, 1, STATUS_HANG, "did not end within 1000 instructions");
-  rig_close(&rig);
-}
-
-static void configurations_that_cannot_be_are_refused(void **state)
+static void configurations_that_cannot_be_and_allocations_of_too_much_are_refused(void **state)
 {
   static const struct qpu_emu_config bad[] = {{.n_qpus = -1}, {.n_qpus = 65}, {.threads_per_qpu = 3}};
   struct qpu_emu *emu;
+  uint32_t address;
   (void)state;
   log_hold(1);
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -104,16 +97,7 @@ static void configurations_that_cannot_be_are_refused(void **state)
   assert_int_equal(qpu_emu_create(&(struct qpu_emu_config){.memory_bytes = SIZE_MAX}, &emu),
                    STATUS_ENVIRONMENT);
   log_drop();
-  log_hold(0);
-}
-
-static void memory_runs_out_with_a_message(void **state)
-{
-  struct qpu_emu *emu;
-  uint32_t address;
-  (void)state;
   assert_int_equal(qpu_emu_create(&(struct qpu_emu_config){.memory_bytes = 1 << 16}, &emu), STATUS_OK);
-  log_hold(1);
   assert_int_equal(qpu_memory_alloc(qpu_emu_memory(emu), 1 << 20, &address), STATUS_ENVIRONMENT);
   assert_non_null(strstr(log_held(), "1048576 bytes"));
   log_drop();
@@ -245,10 +229,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_undefined_stops_with_place_and_cause),
-      cmocka_unit_test(a_deadlock_is_found_and_names_who_waits_for_what),
-      cmocka_unit_test(endless_programs_are_given_up),
-      cmocka_unit_test(configurations_that_cannot_be_are_refused),
-      cmocka_unit_test(memory_runs_out_with_a_message),
+      cmocka_unit_test(a_deadlock_is_found_and_names_who_waits_for_what_and_endless_programs_are_given_up),
+      cmocka_unit_test(configurations_that_cannot_be_and_allocations_of_too_much_are_refused),
       cmocka_unit_test(freed_memory_is_given_out_again_and_leaves_the_rest_alone),
       cmocka_unit_test(random_words_never_crash_or_reach_outside),
   };

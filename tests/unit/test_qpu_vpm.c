@@ -34,37 +34,25 @@ static uint32_t *word(struct qpu_vpm *of, int k)
   return &of->words[k / 16][k % 16];
 }
 
-static void every_vector_access_reads_its_elements(void **state)
-{
-  uint64_t seed = 1;
-  (void)state;
-  fill(&seed);
-  for (int horizontal = 0; horizontal < 2; horizontal++)
-    for (int address = 0; address < 64; address++) {
-      struct qpu_vpm_access access =
-          qpu_vpm_access_of((uint32_t)(0x200 | horizontal << 11 | 1 << 12 | address));
-      qpu_vec got;
-      qpu_vpm_read(&vpm, &access, &got);
-      for (int lane = 0; lane < QPU_LANES; lane++)
-        assert_int_equal(got[lane], *word(&vpm, expected_place(horizontal, address, lane)));
-    }
-}
-
-static void every_vector_access_writes_its_elements_and_no_more(void **state)
+static void every_vector_access_reads_and_writes_its_elements_and_no_more(void **state)
 {
   uint64_t seed = 2;
   (void)state;
   for (int horizontal = 0; horizontal < 2; horizontal++)
     for (int address = 0; address < 64; address++) {
-      struct qpu_vpm_access access =
-          qpu_vpm_access_of((uint32_t)(0x200 | horizontal << 11 | 1 << 12 | address));
+      const uint32_t setup = (uint32_t)(0x200 | horizontal << 11 | 1 << 12 | address);
+      struct qpu_vpm_access read = qpu_vpm_access_of(setup), write = read;
       struct qpu_vpm expected;
-      qpu_vec in;
+      qpu_vec in, got;
       fill(&seed);
       expected = vpm;
-      for (int lane = 0; lane < QPU_LANES; lane++)
-        *word(&expected, expected_place(horizontal, address, lane)) = in[lane] = (uint32_t)qpu_random(&seed);
-      qpu_vpm_write(&vpm, &access, &in);
+      qpu_vpm_read(&vpm, &read, &got);
+      for (int lane = 0; lane < QPU_LANES; lane++) {
+        uint32_t *place = word(&expected, expected_place(horizontal, address, lane));
+        assert_int_equal(got[lane], *place);
+        *place = in[lane] = (uint32_t)qpu_random(&seed);
+      }
+      qpu_vpm_write(&vpm, &write, &in);
       assert_memory_equal(&vpm, &expected, sizeof vpm);
     }
 }
@@ -198,6 +186,12 @@ static void every_store_comes_from_where_it_is_set_up_to(void **state)
   assert_true(right > 500 && refused > 100);
 }
 
+static void neither_moves(struct qpu_dma *load, struct qpu_dma *store, const char *why)
+{
+  assert_non_null(strstr(qpu_dma_load(load, &memory, &vpm), why));
+  assert_non_null(strstr(qpu_dma_store(store, &memory, &vpm), why));
+}
+
 static void transfers_stay_in_their_allocation(void **state)
 {
   struct qpu_dma load = {.active_setup = 0x80000000u | 3 << 24 | 1 << 16 | 1 << 12,
@@ -209,15 +203,12 @@ static void transfers_stay_in_their_allocation(void **state)
   assert_null(qpu_dma_store(&store, &memory, &vpm));
   load.address += 4;
   store.address += 4;
-  assert_non_null(strstr(qpu_dma_load(&load, &memory, &vpm), "outside"));
-  assert_non_null(strstr(qpu_dma_store(&store, &memory, &vpm), "outside"));
+  neither_moves(&load, &store, "outside");
   load.address = store.address = 0xffffffe0u;
-  assert_non_null(strstr(qpu_dma_load(&load, &memory, &vpm), "outside"));
-  assert_non_null(strstr(qpu_dma_store(&store, &memory, &vpm), "outside"));
+  neither_moves(&load, &store, "outside");
   store.active_setup |= 2;
   load.active_setup |= 2u << 28;
-  assert_non_null(strstr(qpu_dma_store(&store, &memory, &vpm), "not emulated"));
-  assert_non_null(strstr(qpu_dma_load(&load, &memory, &vpm), "not emulated"));
+  neither_moves(&load, &store, "not emulated");
 }
 
 /* Rows are written and columns read, which transposes, as the SGEMM kernels do. */
@@ -272,8 +263,7 @@ static void a_load_is_not_there_before_it_is_waited_for(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_vector_access_reads_its_elements),
-      cmocka_unit_test(every_vector_access_writes_its_elements_and_no_more),
+      cmocka_unit_test(every_vector_access_reads_and_writes_its_elements_and_no_more),
       cmocka_unit_test(addresses_go_on_by_the_stride),
       cmocka_unit_test(every_load_goes_where_it_is_set_up_to),
       cmocka_unit_test(every_store_comes_from_where_it_is_set_up_to),
