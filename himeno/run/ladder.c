@@ -223,7 +223,7 @@ static status_t himeno_ladder_round(struct himeno_choice *choice, const struct v
 status_t himeno_ladder(struct himeno_choice *choice, const struct verify_value *value,
                        struct himeno_result *result, struct himeno_ladder **ladder)
 {
-  const struct judge_plan one = {.blocks_min = 1, .noise_max = INFINITY, .device_noise_max = INFINITY};
+  const struct judge_plan one = {.noise_max = INFINITY, .device_noise_max = INFINITY};
   struct himeno_measurement m = {.choice = choice, .plan = &one, .result = result, .is_rung = 1};
   status_t worst = STATUS_OK;
   RETURN_IF_FAILED(

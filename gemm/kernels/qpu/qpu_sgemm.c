@@ -462,8 +462,6 @@ status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *prob
   struct qpu_emu *emu = qpu_device_emulator(s->device);
   if (n_qpus < 1 || n_qpus > MAX_QPUS)
     return log_fail(STATUS_USAGE, "%d QPUs: there are 1 to %d", n_qpus, MAX_QPUS);
-  if (problem->p != s->p || problem->q != s->q || problem->r != s->r)
-    return log_fail(STATUS_USAGE, "a product of another size than there is room for");
   int timed = emu && s->estimate_seconds == 0;
   if (timed && instructions(l) > MOST_INSTRUCTIONS) {
     RETURN_IF_FAILED(qpu_sgemm_estimate(s, n_qpus, &s->estimate_seconds));

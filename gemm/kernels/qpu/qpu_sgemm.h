@@ -77,7 +77,7 @@ void qpu_sgemm_close(struct qpu_sgemm *sgemm);
 status_t qpu_sgemm_estimate(struct qpu_sgemm *sgemm, int n_qpus, double *seconds);
 
 /** \brief Computes one product of the size given to qpu_sgemm_open, on \a n_qpus QPUs (1 to 12).
- * Returns STATUS_USAGE for another size or number; other errors are those of qpu_device_run. \a
+ * Returns STATUS_USAGE for another number; other errors are those of qpu_device_run. \a
  * counts (may be NULL) receives the emulator's counts, zeros on a Pi. The first run also estimates
  * the time, by qpu_sgemm_estimate if it is long. */
 status_t qpu_sgemm_run(struct qpu_sgemm *sgemm, const struct qpu_sgemm_problem *problem, int n_qpus,

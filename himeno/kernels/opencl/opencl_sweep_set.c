@@ -127,10 +127,10 @@ static cl_long2 stride_of(const struct layout *layout)
   return (cl_long2){{layout->plane, layout->pitch}};
 }
 
-static cl_int8 opencl_box(const struct box *b, int odd, int64_t first_k)
+static cl_int8 opencl_box(const struct box *b)
 {
   return (cl_int8){{(cl_int)b->lo[0], (cl_int)b->lo[1], (cl_int)b->lo[2], (cl_int)b->hi[0], (cl_int)b->hi[1],
-                    (cl_int)b->hi[2], odd, (cl_int)first_k}};
+                    (cl_int)b->hi[2]}};
 }
 
 /* Sets the arguments of every sweep: arrays, sums, strides, the box with the start of the first
@@ -139,8 +139,10 @@ static void sweep_arguments(struct launch *launch, const struct himeno_sweep *sw
 {
   const struct opencl_exec *x = launch->exec;
   const cl_long2 stride = stride_of(&x->fields.layout);
-  const cl_int8 box = opencl_box(&sweep->box, sweep->source, first_k);
   const cl_int slot = sweep->slot;
+  cl_int8 box = opencl_box(&sweep->box);
+  box.s[6] = sweep->source;
+  box.s[7] = (cl_int)first_k;
 
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) buffer_argument(launch, x->fields.coefficient[m].handle);
   buffer_argument(launch, x->fields.p[sweep->source].handle);
@@ -373,7 +375,7 @@ static status_t persistent_sweep(struct opencl_exec *x, struct gpu_queue *queue,
 static void around_arguments(struct launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
-  cl_int8 interior = opencl_box(&layout->interior, 0, 0);
+  cl_int8 interior = opencl_box(&layout->interior);
   cl_int4 extent = {{(cl_int)layout->extent[0], (cl_int)layout->extent[1], (cl_int)layout->extent[2],
                      launch->exec->variant.points[2]}};
   argument(launch, sizeof interior, &interior);
@@ -422,7 +424,7 @@ static status_t opencl_checksum(struct himeno_exec *exec, struct gpu_queue *queu
 {
   struct opencl_exec *x = (struct opencl_exec *)exec;
   const cl_long2 stride = stride_of(&x->fields.layout);
-  const cl_int8 bounds = opencl_box(box, 0, 0);
+  const cl_int8 bounds = opencl_box(box);
   const cl_int all = n;
   const size_t groups = CHECKSUM_GROUPS;
   cl_ulong partial[CHECKSUM_GROUPS];
