@@ -13,124 +13,50 @@ struct at {
 };
 typedef int fault(struct at a);
 
-static int everything(struct at a)
-{
-  return a.i > 0;
-}
-static int upper_j(struct at a)
-{
-  return a.j == 41;
-}
-static int lower_i(struct at a)
-{
-  return a.i == 1;
-}
-static int edge(struct at a)
-{
-  return a.i == 30 && a.k == 3;
-}
-static int inner_k(struct at a)
-{
-  return a.k == 20;
-}
-static int both_k(struct at a)
-{
-  return a.k == 3 || a.k == 52;
-}
-static int fourth_k(struct at a)
-{
-  return a.k % 4 == 1;
-}
-static int second_i(struct at a)
-{
-  return a.i % 2 == 0;
-}
-static int third_i(struct at a)
-{
-  return a.i % 3 == 0 && a.i < 30;
-}
-static int tenth_j(struct at a)
-{
-  return a.j % 10 == 5;
-}
-static int strides(struct at a)
-{
-  return a.j % 3 == 0 && a.k % 7 == 6;
-}
-static int pairs_k(struct at a)
-{
-  return a.k % 8 >= 6;
-}
-static int tail_k(struct at a)
-{
-  return a.k >= 48;
-}
-static int block(struct at a)
-{
-  return a.i >= 5 && a.i < 9 && a.j >= 10 && a.j < 14 && a.k >= 16 && a.k < 32;
-}
-static int one(struct at a)
-{
-  return a.i == 7 && a.j == 8 && a.k == 9;
-}
-static int faces(struct at a)
-{
-  return a.j == 41 || a.k == 52;
-}
-static int shell(struct at a)
-{
-  return a.i == 1 || a.i == 30 || a.j == 2 || a.j == 41 || a.k == 3 || a.k == 52;
-}
-static int chess(struct at a)
-{
-  return (a.i + a.j + a.k) % 2 == 1;
-}
-static int some(struct at a)
-{
-  return a.noise % 100 == 0;
-}
-static int most_of_k(struct at a)
-{
-  return a.k % 4 == 1 && a.noise % 16;
-}
-static int face_and_one(struct at a)
-{
-  return upper_j(a) || one(a);
-}
-static int three_j(struct at a)
-{
-  return a.j == 4 || a.j == 5 || a.j == 30;
-}
+/* Each fault with its condition, and its words. */
+#define FAULTS(X)                                                                                            \
+  X(everything, a.i > 0, "all points")                                                                       \
+  X(upper_j, a.j == 41, "all points at the upper edge of j (j = 41)")                                        \
+  X(lower_i, a.i == 1, "all points at the lower edge of i (i = 1)")                                          \
+  X(edge, a.i == 30 && a.k == 3,                                                                             \
+    "all points at the upper edge of i (i = 30), at the lower edge of k (k = 3)")                            \
+  X(inner_k, a.k == 20, "all points at k = 20")                                                              \
+  X(both_k, a.k == 3 || a.k == 52, "all points at both edges of k (k = 3 and 52)")                           \
+  X(fourth_k, a.k % 4 == 1, "all points at every fourth k, from k = 5")                                      \
+  X(second_i, a.i % 2 == 0, "all points at every second i, from i = 2")                                      \
+  X(third_i, a.i % 3 == 0 && a.i < 30, "all points at every third i, from i = 3 to 27")                      \
+  X(tenth_j, a.j % 10 == 5, "all points at every 10th j, from j = 5")                                        \
+  X(strides, a.j % 3 == 0 && a.k % 7 == 6,                                                                   \
+    "all points at every third j, from j = 3, at every seventh k, from k = 6")                               \
+  X(pairs_k, a.k % 8 >= 6, "all points at 2 of every 8 k, from k = 6")                                       \
+  X(tail_k, a.k >= 48, "all points in the upper 5 of k (48 to 52)")                                          \
+  X(block, a.i >= 5 && a.i < 9 && a.j >= 10 && a.j < 14 && a.k >= 16 && a.k < 32,                            \
+    "all points from i = 5 to 8, from j = 10 to 13, from k = 16 to 31")                                      \
+  X(one, a.i == 7 && a.j == 8 && a.k == 9, "all points at i = 7, at j = 8, at k = 9")                        \
+  X(faces, a.j == 41 || a.k == 52,                                                                           \
+    "all points at the upper edge of j (j = 41) and at the upper edge of k (k = 52)")                        \
+  X(shell, a.i == 1 || a.i == 30 || a.j == 2 || a.j == 41 || a.k == 3 || a.k == 52,                          \
+    "all points at both edges of i (i = 1 and 30) and at both edges of j (j = 2 and 41) and at both edges "  \
+    "of k (k = 3 and 52)")                                                                                   \
+  X(chess, (a.i + a.j + a.k) % 2 == 1, "every other point (odd i + j + k)")                                  \
+  X(some, a.noise % 100 == 0, "scattered, between i = 1 and 30, j = 2 and 41, k = 3 and 52")                 \
+  X(most_of_k, a.k % 4 == 1 && a.noise % 16,                                                                 \
+    "all points at every fourth k, from k = 5, or nearly all of them (94%)")                                 \
+  X(face_and_one, upper_j(a) || one(a), "all points at the upper edge of j (j = 41)")                        \
+  X(three_j, a.j == 4 || a.j == 5 || a.j == 30, "all points at j = 4, 5, 30")
 
+#define FUNCTION(name, is_wrong, text)                                                                       \
+  static int name(struct at a)                                                                               \
+  {                                                                                                          \
+    return is_wrong;                                                                                         \
+  }
+FAULTS(FUNCTION)
+
+#define CASE(name, is_wrong, text) {name, text},
 static const struct {
   fault *is_wrong;
   const char *text;
-} cases[] = {
-    {everything, "all points"},
-    {upper_j, "all points at the upper edge of j (j = 41)"},
-    {lower_i, "all points at the lower edge of i (i = 1)"},
-    {edge, "all points at the upper edge of i (i = 30), at the lower edge of k (k = 3)"},
-    {inner_k, "all points at k = 20"},
-    {both_k, "all points at both edges of k (k = 3 and 52)"},
-    {fourth_k, "all points at every fourth k, from k = 5"},
-    {second_i, "all points at every second i, from i = 2"},
-    {third_i, "all points at every third i, from i = 3 to 27"},
-    {tenth_j, "all points at every 10th j, from j = 5"},
-    {strides, "all points at every third j, from j = 3, at every seventh k, from k = 6"},
-    {pairs_k, "all points at 2 of every 8 k, from k = 6"},
-    {tail_k, "all points in the upper 5 of k (48 to 52)"},
-    {block, "all points from i = 5 to 8, from j = 10 to 13, from k = 16 to 31"},
-    {one, "all points at i = 7, at j = 8, at k = 9"},
-    {faces, "all points at the upper edge of j (j = 41) and at the upper edge of k (k = 52)"},
-    {shell, "all points at both edges of i (i = 1 and 30) and at both edges of j (j = 2 and 41) and at both "
-            "edges of k "
-            "(k = 3 and 52)"},
-    {chess, "every other point (odd i + j + k)"},
-    {some, "scattered, between i = 1 and 30, j = 2 and 41, k = 3 and 52"},
-    {most_of_k, "all points at every fourth k, from k = 5, or nearly all of them (94%)"},
-    {face_and_one, "all points at the upper edge of j (j = 41)"},
-    {three_j, "all points at j = 4, 5, 30"},
-};
+} cases[] = {FAULTS(CASE)};
 
 static void faults_are_put_into_words(void **state)
 {

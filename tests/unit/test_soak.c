@@ -238,6 +238,44 @@ static void a_block_stops_where_faults_are_due_in_order(void **state)
   assert_false(flip_any());
 }
 
+/* A fake repeat(): multiprocessor 3 differs at two points, 5 at one, an unknown one everywhere. */
+static struct box played_box;
+static int played_times;
+
+static status_t repeat_played(struct himeno_exec *exec, struct gpu_queue *queue,
+                              const struct himeno_fields *fields, int source, const struct box *box,
+                              int times, const struct himeno_stuck *stuck, float *values, int *processors)
+{
+  static const int numbers[] = {5, 0, 0, 3, 0, -1, 0, 0};
+  (void)exec, (void)queue, (void)fields, (void)source, (void)stuck;
+  played_box = *box;
+  played_times = times;
+  for (int t = 0; t < times; t++, values += box_points(box)) {
+    const int number = processors[t] = numbers[t % 8];
+    for (int64_t n = 0; n < box_points(box); n++)
+      values[n] = (float)(number < 0 || n == 36 * number || (number == 3 && n == 110) ? -n : n);
+  }
+  return STATUS_OK;
+}
+
+static void a_multiprocessor_that_differs_from_most_is_reported(void **state)
+{
+  struct solver_grid *grid = solver_grid(((const struct rig *)*state)->solver);
+  const struct himeno_kernel_set *own = grid->set;
+  struct himeno_kernel_set set = *own;
+  set.repeat = repeat_played;
+  grid->set = &set;
+  struct soak_block block = block_of(*state, HIMENO_DENSE, 1);
+  grid->set = own;
+  const struct soak_corruption *c = block.corruption;
+  assert_true(block.wrong && block.first == PASSES && block.n == 1);
+  assert_true(c->array == SOLVER_ARRAYS && c->processor == 3 && c->points == played_times / 4);
+  const int64_t *lo = played_box.lo, first[3] = {lo[0], lo[1] + 3, lo[2] + 3};
+  assert_memory_equal(c->first, first, sizeof first);
+  assert_memory_equal(&c->is, &(float){-108}, sizeof(float));
+  assert_memory_equal(&c->must_be, &(float){108}, sizeof(float));
+}
+
 static void a_planted_fault_is_read_from_text(void **state)
 {
   struct flip flip;
@@ -341,6 +379,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(the_last_sweep_is_checked_where_the_block_is_no_multiple),
       cmocka_unit_test(rarer_checks_miss_only_what_has_faded_from_the_field),
       cmocka_unit_test(a_block_stops_where_faults_are_due_in_order),
+      cmocka_unit_test(a_multiprocessor_that_differs_from_most_is_reported),
       cmocka_unit_test(a_planted_fault_is_read_from_text),
       cmocka_unit_test(a_clean_soak_reports_what_it_excludes_and_its_load),
       cmocka_unit_test(a_torn_line_is_ended_before_the_next),
