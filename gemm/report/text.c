@@ -136,12 +136,11 @@ static void print_wrong(const struct gemm_rig *rig, const struct gemm_result *re
   for (int r = 0; r < n; r++) wrong += result->ranks[r].fault[0] != 0;
   fprintf(out, "  verdict    WRONG: %d of %d rank%s: the product differs from the reference result\n", wrong,
           n, n > 1 ? "s" : "");
-  for (int r = 0, shown = 0; r < n && shown < WRONG_SHOWN; r++) {
+  for (int r = 0, shown = 0; r < n; r++) {
     const struct gemm_rank *rank = &result->ranks[r];
-    if (!rank->fault[0]) continue;
-    shown++;
-    fprintf(out, "  wrong      rank %d on %s, device %s: %s\n", r, rank->row.host, rank_device(&rank->row),
-            rank->fault);
+    if (rank->fault[0] && shown++ < WRONG_SHOWN)
+      fprintf(out, "  wrong      rank %d on %s, device %s: %s\n", r, rank->row.host, rank_device(&rank->row),
+              rank->fault);
   }
   if (wrong > WRONG_SHOWN) fprintf(out, "  ... and %d more: see --json\n", wrong - WRONG_SHOWN);
 }

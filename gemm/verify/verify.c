@@ -89,12 +89,12 @@ static status_t lines_open(struct lines *lines, const struct gemm_problem *p, co
   lines->length = transposed ? p->m : p->n;
   size_t elements = (size_t)lines->n * (size_t)lines->length;
   lines->which = calloc((size_t)lines->n, sizeof *lines->which);
-  lines->sums = malloc(elements * sizeof(double));
-  lines->magnitudes = malloc(elements * sizeof(double));
-  lines->low = p->type == GEMM_F64 ? malloc(elements * sizeof(double)) : NULL;
-  if (!lines->which || !lines->sums || !lines->magnitudes || (p->type == GEMM_F64 && !lines->low))
+  lines->sums = malloc(elements * (p->type == GEMM_F64 ? 3 : 2) * sizeof(double));
+  if (!lines->which || !lines->sums)
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for a float64 reference of %zu elements",
                     elements);
+  lines->magnitudes = lines->sums + elements;
+  lines->low = p->type == GEMM_F64 ? lines->sums + 2 * elements : NULL;
   lines_number(lines, count);
   struct gemm_view left = gemm_view_make(p, transposed ? GEMM_B : GEMM_A, transposed ? b : a, transposed);
   struct gemm_view right = gemm_view_make(p, transposed ? GEMM_A : GEMM_B, transposed ? a : b, transposed);
@@ -107,8 +107,6 @@ static void lines_close(struct lines *lines)
 {
   free(lines->which);
   free(lines->sums);
-  free(lines->magnitudes);
-  free(lines->low);
 }
 
 /* Sets y = C·x for all random vectors in one pass over \a c, which is a result or the initial C. \a

@@ -48,10 +48,8 @@ static void assert_grid(int64_t m, int64_t n, int ranks, int rows, int columns)
   int procs[2];
   assert_int_equal(gemm_grid_choose(&p, 0, ranks, (const int[2]){0, 0}, 512, procs), STATUS_OK);
   gemm_grid_init(&g, &p, procs, ranks - 1, 512);
-  assert_int_equal(g.procs[0], rows);
-  assert_int_equal(g.procs[1], columns);
-  assert_int_equal(g.at[0], rows - 1);
-  assert_int_equal(g.at[1], columns - 1);
+  assert_memory_equal(g.procs, ((int[]){rows, columns}), sizeof g.procs);
+  assert_memory_equal(g.at, ((int[]){rows - 1, columns - 1}), sizeof g.at);
   assert_int_equal(g.panels, 8);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares the roofline model with figures that can be computed by hand. */
+/* Compares the roofline model with figures computed by hand, and a report with its text. */
 #include "tests/unit/unit.h"
 
-#include "gemm/state/state.h"
+#include "gemm/report/report.h"
 
 static const struct gemm_machine machine = {
     .ceilings = {.flops = 1e12, .bytes_per_second = 1e11, .local_bytes_per_second = 1e12}, .units = 4};
@@ -114,6 +114,33 @@ static void without_blocks_or_a_peak_there_is_no_prediction(void **state)
   assert_true(gemm_predict(&unknown, &p, &some).seconds == 0);
 }
 
+static void a_report_lists_64_wrong_ranks_and_counts_the_others(void **state)
+{
+  static struct gemm_rank ranks[66];
+  static char text[1 << 16], wrong[1 << 13], warned[1 << 13];
+  struct gemm_series series = {.kernel = gemm_kernels_find("cpu")->kernels[0]};
+  struct gemm_run run = {.rig.placement = {.ranks = 66, .backend = &gpu_backend_cpu},
+                         .result = {.series = &series, .ranks = ranks, .verdict = STATUS_WRONG}};
+  FILE *out = fmemopen(text, sizeof text, "w");
+  int used = sprintf(wrong, "  verdict    WRONG: 65 of 66 ranks: the product differs from the reference "
+                            "result\n"),
+      end = 0;
+  (void)state;
+  for (int r = 1; r < 66; r++) {
+    struct rank_row *row = &ranks[r].row;
+    sprintf(row->host, "n%d", r), sprintf(ranks[r].fault, "f%d", r), sprintf(ranks[r].warning, "w%d", r);
+    if (r == 65) break;
+    used += sprintf(wrong + used, "  wrong      rank %d on n%d, device %s: f%d\n", r, r, rank_device(row), r);
+    end += sprintf(warned + end, "  WARNING    WRONG on rank %d on n%d, device %s: w%d\n", r, r,
+                   rank_device(row), r);
+  }
+  strcpy(wrong + used, "  ... and 1 more: see --json\n"), strcpy(warned + end, wrong + used);
+  gemm_report_text(&run, out);
+  fclose(out);
+  assert_non_null(strstr(text, wrong));
+  assert_non_null(strstr(text, warned));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -123,6 +150,7 @@ int main(void)
       cmocka_unit_test(what_overlaps_counts_once),
       cmocka_unit_test(tiles_that_leave_units_idle_and_parts_of_k_that_do_not),
       cmocka_unit_test(without_blocks_or_a_peak_there_is_no_prediction),
+      cmocka_unit_test(a_report_lists_64_wrong_ranks_and_counts_the_others),
   };
   cmocka_set_message_output(CM_OUTPUT_TAP);
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,20 +160,6 @@ static void padding_after_the_rows_must_not_change(void **state)
   product_free(&x);
 }
 
-/* Each error is within its element's bound. All have one sign: only the norm shows them. */
-static void errors_of_one_sign_are_found_by_the_norm(void **state)
-{
-  struct product x = product_make(64, 64, 400, GEMM_RANDOM, 0);
-  struct gemm_check check;
-  (void)state;
-  assert_int_equal(verdict(&x, &check), STATUS_OK);
-  for (int64_t i = 0; i < 64; i++)
-    for (int64_t j = 0; j < 64; j++) x.out[i * x.p.ld[GEMM_C] + j] += 8e-5f;
-  assert_int_equal(verdict(&x, &check), STATUS_WRONG);
-  assert_true(check.norm_wrong);
-  product_free(&x);
-}
-
 /* A large product is not compared in full; samples may miss the wrong block. */
 static void random_vectors_find_a_wrong_block_of_a_large_product(void **state)
 {
@@ -243,6 +229,41 @@ static void a_result_of_other_bits_is_right_and_one_beyond_the_bounds_is_not(voi
   assert_int_equal(near(&x, right, 1), STATUS_WRONG);
   free(right);
   product_free(&x);
+}
+
+/* Each error is within its element's bound. All have one sign: only the norm shows them, if enough
+ * elements are compared. */
+static void errors_of_one_sign_are_found_by_the_norm_of_256_elements(void **state)
+{
+  static const int64_t sizes[][2] = {{64, 64}, {16, 16}, {15, 17}};
+  struct gemm_check check;
+  (void)state;
+  for (int s = 0; s < 3; s++) {
+    struct product x = product_make(sizes[s][0], sizes[s][1], 400, GEMM_RANDOM, 0);
+    float *right = copy_of(&x);
+    assert_int_equal(verdict(&x, &check), STATUS_OK);
+    for (int64_t i = 0; i < x.p.m; i++)
+      for (int64_t j = 0; j < x.p.n; j++) x.out[i * x.p.ld[GEMM_C] + j] += 8e-5f;
+    assert_int_equal(verdict(&x, &check), s < 2 ? STATUS_WRONG : STATUS_OK);
+    assert_int_equal(check.norm_wrong, s < 2);
+    assert_int_equal(near(&x, right, 1), s < 2 ? STATUS_WRONG : STATUS_OK);
+    free(right);
+    product_free(&x);
+  }
+}
+
+static void a_reference_beyond_memory_is_refused(void **state)
+{
+  struct gemm_problem p = {.m = 1 << 24, .n = 1 << 24, .k = 1};
+  struct gemm_reference *reference;
+  const double one = 1;
+  (void)state;
+  if (getenv("ASAN_OPTIONS")) skip(); /* a sanitizer ends a program that asks for so much */
+  assert_int_equal(gemm_problem_complete(&p), STATUS_OK);
+  log_mute(1);
+  assert_int_equal(gemm_reference_open(&p, GEMM_VERIFY_FULL, &one, &one, &one, &reference),
+                   STATUS_ENVIRONMENT);
+  log_mute(0);
 }
 
 static void any_bit_of_c_and_after_its_rows_is_compared(void **state)
@@ -461,9 +482,10 @@ int main(void)
       cmocka_unit_test(a_sum_beyond_the_largest_float_is_infinite),
       cmocka_unit_test(nan_and_infinity_must_come_through),
       cmocka_unit_test(padding_after_the_rows_must_not_change),
-      cmocka_unit_test(errors_of_one_sign_are_found_by_the_norm),
       cmocka_unit_test(random_vectors_find_a_wrong_block_of_a_large_product),
       cmocka_unit_test(a_result_of_other_bits_is_right_and_one_beyond_the_bounds_is_not),
+      cmocka_unit_test(errors_of_one_sign_are_found_by_the_norm_of_256_elements),
+      cmocka_unit_test(a_reference_beyond_memory_is_refused),
       cmocka_unit_test(any_bit_of_c_and_after_its_rows_is_compared),
       cmocka_unit_test(the_bits_that_a_block_of_a_library_is_held_to),
       cmocka_unit_test(c_that_went_through_many_products_follows_from_the_first),
