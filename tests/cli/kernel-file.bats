@@ -44,16 +44,13 @@ refused() {
   done
 }
 
-@test "the template is right, with both data sets" {
+@test "the template is right, with both data sets, and on two ranks and an odd grid" {
   for data in standard dense; do
     sweeps "$template" --data $data
     expect_status 0
     [[ $output == *"kernel-template.cl (classic: 1 sweep per pass over memory), as requested"* ]]
     [[ $output == *"PASS: all results match the stored checksum"* ]]
   done
-}
-
-@test "the template is right on two ranks and an odd grid" {
   run --separate-stderr on 2 "$himeno" -b opencl -s 13x22x37 -n 3 --data dense --kernel-file "$template"
   expect_status 0
   [[ $output == *"PASS: all results match"* ]]
@@ -90,7 +87,7 @@ explains() {
   done
 }
 
-@test "a wrong bit ends with 4, and is explained" {
+@test "a wrong bit or gosa ends with 4, and is explained" {
   edited 's/= relax(\(.*\));/= relax(\1) * (k == 7 ? 1.0000001f : 1.0f);/'
   sweeps "$mine" --data dense
   expect_status 4
@@ -99,9 +96,6 @@ explains() {
   [ "$(grep -c '^himeno-gpu:   p at ' <<<"$stderr")" = 3 ]
   run --separate-stderr on 1 "$himeno" -b opencl -s XS --ladder -t 0.01 --block 3 --kernel-file "$mine"
   expect_status 4
-}
-
-@test "a wrong gosa ends with 4" {
   edited 's/gosa = sum_square(ss);/gosa = sum_square(1.0001f * ss);/'
   sweeps "$mine"
   expect_status 4
@@ -132,14 +126,11 @@ explains() {
   refused 2 "--kernel-file .*/mine.cl does not compile"
 }
 
-@test "a missing kernel file or a folder is refused" {
+@test "a missing kernel file, a folder or a kernel that cannot be launched is refused" {
   sweeps "$BATS_TEST_TMPDIR/none.cl"
   refused 3 '--kernel-file .*/none.cl: No such file'
   sweeps "$BATS_TEST_TMPDIR"
   refused 3 '--kernel-file .*: it cannot be read as a whole'
-}
-
-@test "a kernel that cannot be launched is refused" {
   edited 's/void sweep(/void other(/'
   sweeps "$mine"
   refused 2 'it has no kernel named sweep'
@@ -155,9 +146,11 @@ explains() {
   edited 's/threads\[3\] = .*/threads[3] = {65536, 65536, 1};/'
   sweeps "$mine"
   refused 2 'threads \{65536, 65536, 1\}: must be'
-  edited 's/tile\[3\] = .*/tile[3] = {1, -4, 64};/'
-  sweeps "$mine"
-  refused 2 'tile \{1, -4, 64\}: each must be at least 1'
+  for tile in '0, 4, 64' '1, -4, 64' '1, 4, 0'; do
+    edited "s/tile\[3\] = .*/tile[3] = {$tile};/"
+    sweeps "$mine"
+    refused 2 "tile \\{$tile\\}: each must be at least 1"
+  done
   edited 's/tile\[3\] = .*/tile[2] = {1, 4};/'
   sweeps "$mine"
   refused 2 'must be arrays of three ints'

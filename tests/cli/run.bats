@@ -60,32 +60,11 @@ PY
   done
 }
 
-@test "timed blocks are all verified and counted" {
-  on 2 "$himeno" -b cpu -s XS -t 0.3 --block 10 --json "$document" >/dev/null
-  [ "$(json "$document" 'd["result"]["verified"], d["config"]["block"]')" = "known 10" ]
-  [ "$(json "$document" 'd["result"]["blocks"] == len(d["result"]["samples"]) and d["config"]["sweeps"] == 10 * d["result"]["blocks"]')" = True ]
-}
-
-@test "rates follow from time, points and the cost model" {
-  on 2 "$himeno" -b cpu -s 20x30x40 -n 50 --json "$document" >/dev/null
-  [ "$(json "$document" 'abs(d["result"]["gflops"] / (18*28*38*34*50 / d["result"]["seconds"] / 1e9) - 1) < 1e-6')" = True ]
-  [ "$(json "$document" 'abs(d["result"]["gbps"] / d["result"]["gflops"] * 34 / 56 - 1) < 1e-9')" = True ]
-}
-
-@test "a grid that is not in the table is verified by the reference kernel" {
+@test "a grid or a block length that is not in the table is verified by the reference kernel" {
   on 3 "$himeno" -b cpu -s 19x23x29 --data dense -n 17 --json "$document" >/dev/null
   [ "$(json "$document" 'd["result"]["verified"]')" = reference ]
-}
-
-@test "a block length that is not in the table is verified by the reference kernel" {
   on 1 "$himeno" -b cpu -s XS -n 17 --json "$document" >/dev/null
   [ "$(json "$document" 'd["result"]["verified"]')" = reference ]
-}
-
-@test "--verify off reports that nothing was verified" {
-  run on 1 "$himeno" -b cpu -s XS -n 3 --verify off
-  expect_status 0
-  [[ $output == *"NOT VERIFIED"* ]]
 }
 
 @test "--official prints the score and that only the rehearsal is verified" {
@@ -192,13 +171,10 @@ END
   [ -z "$output" ] && grep -q timing "$document.told"
 }
 
-@test "two ranks that share one null device are reported" {
+@test "ranks of one host take different devices; two that share one are reported" {
   run on 2 env HIMENO_NULL_DEVICES=1 "$himeno" -b null -s XS -n 1
   expect_status 0
   [[ $output == *"SHARES its device"* ]]
-}
-
-@test "ranks of one host take different devices" {
   on 4 "$himeno" -b null -s XS -n 1 --json "$document" >/dev/null
   [ "$(json "$document" 'len({r["uuid"] for r in d["ranks"]})')" = 4 ]
 }

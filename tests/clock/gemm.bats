@@ -75,4 +75,18 @@ FIGURES
   export CLOCK_MACHINE="product=4 pack=100 reduce=5000 barrier=4000"
   clocked 2 gemm-gpu --distributed -b null -s 64 -p 1x2 --block 0.001 -t 0.0125
   report_has "transport  p2p (fastest in a short trial)"
+  CLOCK_MACHINE="product=4 product@1=5 in=0.25 unpack=0.25 out=0.125 copy=1000 latency=2000 link=3" \
+    clocked 2 gemm-gpu --distributed -b null -s 64 -p 2x1 --panel 16 -x staged --block 0.001 -t 0.0125
+  diff - <(sed -n '/^  time per product/,/^$/p' <<<"$output") <<'PHASES'
+  time per product 0.746 ms; phases may overlap; median (min ... max) over ranks;
+  exposed time: the part of a product in which a rank does not compute
+    compute             0.590 ms  (0.524 ... 0.655)  █████████████████████████▎
+    d2h                 0.006 ms  (0.006 ... 0.006)  ▎
+    wait                0.078 ms  (0.070 ... 0.086)  ███▍
+    transfer            0.025 ms  (0.006 ... 0.043)  █
+    h2d                 0.008 ms  (0.008 ... 0.008)  ▍
+    unpack              0.004 ms  (0.004 ... 0.004)  ▏
+    exposed time        0.121 ms  (0.094 ... 0.147)  █████▏
+
+PHASES
 }
