@@ -34,7 +34,7 @@ DIRECTORIES = (
         "tests/unit/test_levels tests/unit/test_mem tests/clock/mem.bats tests/clock/fields.bats "
         "tests/cli/mem.bats tests/cli/plot.bats",
     ),
-    ("gpu/bus.*", "tests/cli/backends.bats"),
+    ("gpu/bus.*", "tests/unit/test_placement tests/cli/backends.bats"),
     ("gpu/select.*", "tests/unit/test_backend_null tests/cli/backends.bats"),
     (
         "gpu/qpu/*",
@@ -67,7 +67,7 @@ DIRECTORIES = (
         "tools/network/*",
         "tests/unit/test_bench tests/clock/comm.bats tests/clock/fields.bats tests/cli/comm.bats",
     ),
-    ("*/opencl/*", "tests/unit/test_backend_opencl tests/mpi/matrix-opencl-odd"),
+    ("*/opencl/*", "tests/unit/test_backend_opencl tests/mpi/matrix-opencl-*"),
     (
         "himeno/*",
         "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler "

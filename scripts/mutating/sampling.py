@@ -28,7 +28,7 @@ NOT_SAMPLED = (
     "scripts/compile-commands",
 )
 # Files whose code runs only on a machine with a GPU.
-CUDA = ("*.cu", "*.cuh", "*/cuda/*", "scripts/gpu-check-steps.sh")
+CUDA = ("*.cu", "*.cuh", "*/cuda/*", "comm/transports/nccl.c", "scripts/gpu-check-steps.sh")
 # Files with code of verdicts, rates, units, bytes, statistics and exit codes.
 FIGURES = (
     "judge/*",
