@@ -95,13 +95,11 @@ class Scratch:
 
     def targets(self, test):
         """Return the targets to build for a test. A test program needs itself. A script needs the
-        test programs that it names, or that tests/mpi/ranks runs for it; in tests/clock, all of
-        that directory. A bats file also needs the suite's programs."""
+        test programs that it names; in tests/clock, all of that directory. A bats file also needs
+        the suite's programs."""
         if test in self.for_tests:
             return [test]
-        text = (self.tree / test).read_text(encoding="utf-8")
-        words = set(re.findall(r"tests/\w+/[\w-]+", text))
-        words |= {f"tests/mpi/{name}" for name in re.findall(r'mpi/ranks" \d+ ([\w-]+)', text)}
+        words = set(re.findall(r"tests/\w+/[\w-]+", (self.tree / test).read_text(encoding="utf-8")))
         words |= {
             program
             for program in self.for_tests
