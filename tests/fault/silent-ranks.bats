@@ -71,7 +71,8 @@ one_message() {
   echo "$text"
   [[ "$code" -eq 6 && "$(grep -cE '^[a-z]+-gpu: rank' <<<"$text")" -eq 1 ]]
   grep -qE "^[a-z]+-gpu: $1" <<<"$text"
-  [ "$spoken" -ge $(($2 * 1000 - 500)) ] && within $((spoken - $2 * 1000 - stall)) 2000
+  [ "$spoken" -ge $(($2 * 1000 - 500)) ]
+  within $((spoken - $2 * 1000 - stall)) 2000
   within $((gone - $2 * 1000 - stall)) 5000 && [ -z "$(ranks)" ]
 }
 

@@ -172,7 +172,8 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
     local after=$((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] * 100)) stall
     stall=$(stalled)
     echo "$x: after $after ms, stalled for $stall ms"
-    [ $after -ge 2000 ] && within $((after - 2000 - stall)) 2000
+    [ $after -ge 2000 ]
+    within $((after - 2000 - stall)) 2000
   done
 }
 
