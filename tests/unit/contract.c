@@ -410,7 +410,7 @@ static void bytes_outside_of_memory_are_refused(void **state)
   unsigned char bytes[64] = {0};
   expect_ok(gpu_alloc(device, 64, &mem));
   expect_failure(gpu_copy_in(queue, mem, 1, bytes, 64), STATUS_FAULT);
-  expect_failure(gpu_read(queue, bytes, mem, 65, 0), STATUS_FAULT);
+  expect_failure(gpu_copy_out(queue, bytes, mem, 65, 0), STATUS_FAULT);
   expect_failure(gpu_clear(queue, mem, SIZE_MAX, 2), STATUS_FAULT);
   expect_ok(gpu_sync(queue));
   gpu_free(device, &mem);

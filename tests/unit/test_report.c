@@ -4,8 +4,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
