@@ -28,25 +28,21 @@ static int load(const char *file)
 
 int load_eight_gpus(void **state)
 {
-  (void)state;
   return load("eight-gpus.xml");
 }
 
 int load_slurm(void **state)
 {
-  (void)state;
   return load("eight-gpus-slurm.xml");
 }
 
 int load_two_nodes(void **state)
 {
-  (void)state;
   return load("two-numa-nodes.xml");
 }
 
 int load_four_nodes(void **state)
 {
-  (void)state;
   reset();
   return hwloc_topology_init(&fixture.topology) ||
          hwloc_topology_set_synthetic(fixture.topology, "pack:2 numa:2 core:2 pu:1") ||
@@ -55,7 +51,6 @@ int load_four_nodes(void **state)
 
 int unload(void **state)
 {
-  (void)state;
   for (int r = 0; r < RANKS_MAX; r++) {
     hwloc_bitmap_free(fixture.bound[r]);
     hwloc_bitmap_free(fixture.ranks[r].cpus);

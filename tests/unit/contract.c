@@ -41,7 +41,6 @@ static int open_device(void **state)
 
 static int close_device(void **state)
 {
-  (void)state;
   gpu_event_destroy(end);
   gpu_event_destroy(begin);
   gpu_queue_destroy(other);
@@ -67,7 +66,6 @@ static unsigned char *pattern(size_t bytes, unsigned seed)
 
 static void devices_are_described_and_distinguished(void **state)
 {
-  (void)state;
   struct gpu_device_info *infos;
   int n;
   char reason[GPU_TEXT_MAX];
@@ -88,7 +86,6 @@ static void devices_are_described_and_distinguished(void **state)
 
 static void a_device_that_is_not_there_cannot_be_opened(void **state)
 {
-  (void)state;
   struct gpu_device *opened = device;
   expect_failure(gpu_open(backend, 1000, &opened), STATUS_ENVIRONMENT);
   expect_failure(gpu_open(backend, -1, &opened), STATUS_ENVIRONMENT);
@@ -97,7 +94,6 @@ static void a_device_that_is_not_there_cannot_be_opened(void **state)
 
 static void copies_reach_their_bytes_and_no_others(void **state)
 {
-  (void)state;
   struct gpu_mem mem;
   unsigned char *all = pattern(BUFFER_BYTES, 1), *part = pattern(100, 77), *back = test_malloc(BUFFER_BYTES);
   expect_ok(gpu_alloc(device, BUFFER_BYTES, &mem));
@@ -136,7 +132,6 @@ static void copies_of_rows_reach_their_bytes_and_no_others(void **state)
                                           {132, 64, 5, 128, 1, 1024},  {1408, 128, 1, 128, 3, 1024},
                                           {1284, 36, 4, 128, 2, 1024}, {128, 128, 7, 128, 4, 1024}};
   struct gpu_mem mem;
-  (void)state;
   if (!gpu_has(backend, row_copies)) skip();
   expect_ok(gpu_alloc(device, BUFFER_BYTES, &mem));
   for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++) {
@@ -165,7 +160,6 @@ static void copies_of_rows_reach_their_bytes_and_no_others(void **state)
 
 static void clear_zeroes_its_bytes_and_no_others(void **state)
 {
-  (void)state;
   static const size_t places[][2] = {{0, 4}, {64, 256}, {1001, 1}, {1003, 6}, {2048, 2048}};
   struct gpu_mem mem;
   unsigned char *all = pattern(BUFFER_BYTES, 3), *back = test_malloc(BUFFER_BYTES);
@@ -183,7 +177,6 @@ static void clear_zeroes_its_bytes_and_no_others(void **state)
 
 static void nothing_can_be_allocated_copied_and_cleared(void **state)
 {
-  (void)state;
   struct gpu_mem mem;
   void *host;
   unsigned char byte = 5;
@@ -203,7 +196,6 @@ static void nothing_can_be_allocated_copied_and_cleared(void **state)
 
 static void too_much_memory_is_refused_and_the_device_lives_on(void **state)
 {
-  (void)state;
   struct gpu_mem mem = {NULL, 42};
   unsigned char byte = 9, back = 0;
   if (device->info.memory_bytes > SIZE_MAX / 2) skip(); /* no size exceeds the memory */
@@ -219,7 +211,6 @@ static void too_much_memory_is_refused_and_the_device_lives_on(void **state)
 
 static void all_allocations_together_fit_into_the_memory(void **state)
 {
-  (void)state;
   enum { MOST = 16 };
   struct gpu_mem mem[MOST];
   size_t bytes = device->info.memory_bytes / 4, largest = device->info.max_alloc_bytes;
@@ -236,7 +227,6 @@ static void all_allocations_together_fit_into_the_memory(void **state)
 
 static void what_is_allocated_is_no_longer_free(void **state)
 {
-  (void)state;
   struct gpu_mem mem;
   uint64_t before, held, after;
   expect_ok(gpu_memory_free(device, &before));
@@ -251,7 +241,6 @@ static void what_is_allocated_is_no_longer_free(void **state)
 
 static void arrays_do_not_overlap(void **state)
 {
-  (void)state;
   enum { ARRAYS = 20 };
   struct gpu_mem mem[ARRAYS];
   unsigned char *back = test_malloc(BUFFER_BYTES);
@@ -274,7 +263,6 @@ static void arrays_do_not_overlap(void **state)
 
 static void host_memory_of_both_kinds_is_aligned_and_can_be_copied(void **state)
 {
-  (void)state;
   static const enum gpu_host_kind kinds[] = {GPU_HOST_PAGEABLE, GPU_HOST_PINNED};
   struct gpu_mem mem;
   unsigned char *data = pattern(MIB, 11);
@@ -298,7 +286,6 @@ static void host_memory_of_both_kinds_is_aligned_and_can_be_copied(void **state)
 
 static void work_of_one_queue_runs_in_order(void **state)
 {
-  (void)state;
   enum { STEPS = 50 };
   struct gpu_mem mem;
   unsigned char *data = pattern(MIB + STEPS, 5), *back = test_malloc(MIB);
@@ -316,7 +303,6 @@ static void work_of_one_queue_runs_in_order(void **state)
 
 static void a_queue_waits_for_an_event_of_another(void **state)
 {
-  (void)state;
   enum { BYTES = 4 << 20, STEPS = 20 };
   struct gpu_mem mem;
   unsigned char *data = pattern(BYTES + STEPS, 5), *back = test_malloc(BYTES);
@@ -341,7 +327,6 @@ static void a_queue_waits_for_an_event_of_another(void **state)
 
 static void an_event_gets_ready_without_a_sync(void **state)
 {
-  (void)state;
   struct gpu_mem mem;
   unsigned char *data = pattern(8 * MIB, 2), *back = test_malloc(8 * MIB);
   int ready = 0;
@@ -360,7 +345,6 @@ static void an_event_gets_ready_without_a_sync(void **state)
 
 static void elapsed_is_the_time_between_the_events(void **state)
 {
-  (void)state;
   struct gpu_mem mem;
   double seconds = -1, longer = -1, none = -1;
   expect_ok(gpu_alloc(device, 64 * MIB, &mem));
@@ -388,7 +372,6 @@ static void elapsed_is_the_time_between_the_events(void **state)
 
 static void an_event_that_was_never_recorded_has_passed_and_has_no_time(void **state)
 {
-  (void)state;
   struct gpu_event *fresh;
   int ready = 0;
   double seconds = 42;
@@ -405,7 +388,6 @@ static void an_event_that_was_never_recorded_has_passed_and_has_no_time(void **s
 
 static void bytes_outside_of_memory_are_refused(void **state)
 {
-  (void)state;
   struct gpu_mem mem;
   unsigned char bytes[64] = {0};
   expect_ok(gpu_alloc(device, 64, &mem));
@@ -418,7 +400,6 @@ static void bytes_outside_of_memory_are_refused(void **state)
 
 static void nothing_can_be_destroyed_and_closed(void **state)
 {
-  (void)state;
   gpu_event_destroy(NULL);
   gpu_queue_destroy(NULL);
   gpu_close(NULL);

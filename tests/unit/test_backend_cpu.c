@@ -13,21 +13,18 @@ static struct gpu_device *device;
 
 static int open_device(void **state)
 {
-  (void)state;
   log_hold(1);
   return gpu_open(&gpu_backend_cpu, 0, &device);
 }
 
 static int close_device(void **state)
 {
-  (void)state;
   gpu_close(device);
   return 0;
 }
 
 static void the_device_is_the_host(void **state)
 {
-  (void)state;
   assert_int_equal(device->info.is_cpu, 1);
   assert_int_equal(device->info.fp64, 1);
   assert_string_equal(device->info.pci, "");
@@ -47,7 +44,6 @@ static void bound_cores_and_their_last_caches_are_counted(void **state)
                {"pack:2 l2:3(size=100) l1:1(size=10) core:1 pu:1", 0, 6, 600},
                {"pack:2 core:3 pu:2", 0, 6, 0}};
   cpu_set_t all, one;
-  (void)state;
   assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
   CPU_ZERO(&one);
   CPU_SET((size_t)sched_getcpu(), &one);
@@ -67,7 +63,6 @@ static void bound_cores_and_their_last_caches_are_counted(void **state)
 
 static void arrays_start_at_different_places_of_a_page(void **state)
 {
-  (void)state;
   enum { ARRAYS = 14 };
   struct gpu_mem mem[ARRAYS];
   for (int a = 0; a < ARRAYS; a++) {
@@ -93,7 +88,6 @@ static int resident_pages(const struct gpu_mem *mem)
 
 static void pages_stay_untouched_until_they_are_used(void **state)
 {
-  (void)state;
   struct gpu_mem mem;
   assert_int_equal(gpu_alloc(device, 4 * MIB, &mem), STATUS_OK);
   assert_int_equal(resident_pages(&mem), 0);

@@ -78,7 +78,6 @@ static void fail_at(long n)
 
 static int forget_environment(void **state)
 {
-  (void)state;
   static const char *const names[] = {"HIMENO_NULL_FAIL",     "HIMENO_NULL_RANK", "HIMENO_NULL_DEVICES",
                                       "OMPI_COMM_WORLD_RANK", "PMIX_RANK",        "PMI_RANK",
                                       "SLURM_PROCID"};
@@ -89,7 +88,6 @@ static int forget_environment(void **state)
 
 static void every_call_is_counted(void **state)
 {
-  (void)state;
   long before = null_calls();
   assert_int_equal(run_and_clean_up(), STATUS_OK);
   assert_int_equal(null_calls() - before, VERBS);
@@ -97,7 +95,6 @@ static void every_call_is_counted(void **state)
 
 static void the_nth_call_fails_as_on_a_real_device(void **state)
 {
-  (void)state;
   static const char *const names[VERBS] = {
       "open",  "queue_create", "event_create", "alloc", "alloc_host", "memory_free", "copy_in",
       "clear", "record",       "wait",         "ready", "copy_out",   "sync",        "elapsed"};
@@ -115,7 +112,6 @@ static void the_nth_call_fails_as_on_a_real_device(void **state)
 
 static void only_the_named_rank_fails(void **state)
 {
-  (void)state;
   setenv("HIMENO_NULL_RANK", "2", 1);
   fail_at(1);
   assert_int_equal(run_and_clean_up(), STATUS_OK);
@@ -129,7 +125,6 @@ static void only_the_named_rank_fails(void **state)
 
 static void each_backend_has_all_verbs_of_a_capability_or_none(void **state)
 {
-  (void)state;
   for (int n = 0; gpu_backends[n]; n++) {
     const struct gpu_backend *b = gpu_backends[n];
 #define SAME_HOOKS(has, verb) assert_int_equal(!gpu_has(b, has), !b->has.verb)
@@ -148,7 +143,6 @@ static void each_backend_has_all_verbs_of_a_capability_or_none(void **state)
 
 static void as_many_devices_show_as_are_asked_for(void **state)
 {
-  (void)state;
   struct gpu_device_info *infos;
   int n;
   char reason[GPU_TEXT_MAX];
@@ -174,7 +168,6 @@ static void of_devices_that_are_meant_the_first_is_taken(void **state)
   } cases[] = {{NULL, 0}, {"0", 0}, {"2", 2}, {"null", 0}, {"Device 1", 1}};
   struct gpu_claim claim;
   int index;
-  (void)state;
   setenv("HIMENO_NULL_DEVICES", "3", 1);
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     assert_int_equal(gpu_select(&gpu_backend_null, cases[c].wanted, &claim, &index), STATUS_OK);
@@ -187,7 +180,6 @@ static void of_devices_that_are_meant_the_first_is_taken(void **state)
 static void bytes_that_overflow_are_outside(void **state)
 {
   const struct gpu_mem mem = {.bytes = 64};
-  (void)state;
   assert_int_equal(gpu_range_check("copy", mem, 2, 62), STATUS_OK);
   expect_failure(gpu_range_check("copy", mem, 2, 63), STATUS_FAULT);
   expect_failure(gpu_range_check("copy", mem, 2, SIZE_MAX), STATUS_FAULT);

@@ -31,7 +31,6 @@ static void expect_no_device(const char *message)
 
 static int be_a_pi(void **state)
 {
-  (void)state;
   log_hold(1);
   fake_pi_be("bcm2837");
   return 0;
@@ -39,7 +38,6 @@ static int be_a_pi(void **state)
 
 static int leave_it_clean(void **state)
 {
-  (void)state;
   log_drop();
   return !fake_pi_is_clean() || fake_pi->raw_opens;
 }
@@ -49,7 +47,6 @@ static void a_pi_is_a_device_of_its_own(void **state)
   struct gpu_device_info *infos;
   char reason[GPU_TEXT_MAX];
   int n;
-  (void)state;
   gpu_backend_qpu.probe(&infos, &n, reason);
   assert_int_equal(n, 1);
   assert_string_equal(infos->name, "Raspberry Pi of the tests");
@@ -64,7 +61,6 @@ static void another_chip_is_no_pi_1_to_3(void **state)
   struct gpu_device_info *infos;
   char reason[GPU_TEXT_MAX];
   int n;
-  (void)state;
   fake_pi_be("bcm2711");
   gpu_backend_qpu.probe(&infos, &n, reason);
   assert_int_equal(n, 1);
@@ -80,7 +76,6 @@ static void the_kms_driver_is_named_with_the_setting(void **state)
   struct gpu_device_info *infos;
   char reason[GPU_TEXT_MAX];
   int n;
-  (void)state;
   fake_pi->has_kms = 1;
   gpu_backend_qpu.probe(&infos, &n, reason);
   assert_int_equal(n, 0);
@@ -93,7 +88,6 @@ static void the_kms_driver_is_named_with_the_setting(void **state)
 
 static void the_kms_drivers_line_is_quoted_from_the_settings(void **state)
 {
-  (void)state;
   fake_pi->has_kms = 1;
   fake_pi->config_path = "/boot/config.txt";
   fake_pi->config = "# dtoverlay=vc4-kms-v3d\ngpu_mem=128\ndtoverlay=vc4-fkms-v3d,cma-256\n[all]\n";
@@ -105,7 +99,6 @@ static void the_kms_drivers_line_is_quoted_from_the_settings(void **state)
 
 static void what_is_missing_is_named(void **state)
 {
-  (void)state;
   fake_pi->has_vcio = 0;
   expect_no_device("there is no /dev/vcio");
   fake_pi_be("bcm2837");
@@ -156,7 +149,6 @@ static uint64_t swept(struct gpu_device *device)
 static void a_sweep_runs_through_the_mailbox(void **state)
 {
   uint64_t sums[2];
-  (void)state;
   for (int emulated = 0; emulated < 2; emulated++) {
     fake_pi_be("bcm2836");
     if (emulated) setenv("HIMENO_QPU", "emulator", 1);
@@ -174,7 +166,6 @@ static void a_sweep_runs_through_the_mailbox(void **state)
 static void programs_that_do_not_end_are_a_hang(void **state)
 {
   struct qpu_job job = {0};
-  (void)state;
   struct gpu_device *device = opened();
   fake_pi->times_out = 1;
   expect_failure(qpu_device_run(device, &job, 1, 1), STATUS_HANG);
@@ -189,7 +180,6 @@ static void programs_that_do_not_end_are_a_hang(void **state)
 static void a_process_opens_the_qpus_once(void **state)
 {
   struct gpu_device *second = NULL;
-  (void)state;
   struct gpu_device *device = opened();
   expect_failure(gpu_open(&gpu_backend_qpu, 0, &second), STATUS_ENVIRONMENT);
   assert_true(fake_pi->enabled);
@@ -200,7 +190,6 @@ static void a_process_opens_the_qpus_once(void **state)
 static void memory_is_limited(void **state)
 {
   struct gpu_mem mem;
-  (void)state;
   struct gpu_device *device = opened();
   expect_failure(gpu_alloc(device, (size_t)200 << 20 << 1, &mem), STATUS_ENVIRONMENT);
   assert_int_equal(gpu_alloc(device, (size_t)200 << 20, &mem), STATUS_OK);
@@ -213,7 +202,6 @@ static void memory_is_limited(void **state)
 static void closing_takes_back_what_was_never_freed(void **state)
 {
   struct gpu_mem mem;
-  (void)state;
   struct gpu_device *device = opened();
   for (int a = 0; a < 5; a++) assert_int_equal(gpu_alloc(device, 5000, &mem), STATUS_OK);
   assert_int_equal(fake_pi->open_memories, 6);

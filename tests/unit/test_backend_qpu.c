@@ -11,7 +11,6 @@ static void the_device_is_known_as_emulated(void **state)
   struct gpu_device_info *infos;
   char reason[GPU_TEXT_MAX];
   int n;
-  (void)state;
   gpu_backend_qpu.probe(&infos, &n, reason);
   assert_int_equal(n, 1);
   assert_true(infos->emulated && infos->is_cpu && !infos->fp64);
@@ -24,7 +23,6 @@ static void memory_that_was_freed_is_used_again_and_forbidden_till_then(void **s
   struct gpu_device *device;
   struct gpu_mem first, second, third;
   uint32_t at_first, at_third, address;
-  (void)state;
   log_hold(1);
   assert_int_equal(gpu_open(&gpu_backend_qpu, 0, &device), STATUS_OK);
   assert_int_equal(gpu_alloc(device, 100, &first), STATUS_OK);

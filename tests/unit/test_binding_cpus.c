@@ -21,7 +21,6 @@ static void expect_disjoint(int n)
 
 static void a_default_of_one_core_widens_to_a_share_near_the_device(void **state)
 {
-  (void)state;
   show(0, 7, 0, GPUS);
   for (int r = 0; r < 8; r++) {
     char core[32];
@@ -39,7 +38,6 @@ static void a_default_of_one_core_widens_to_a_share_near_the_device(void **state
 
 static void a_single_rank_of_one_core_gets_the_cores_near_its_device(void **state)
 {
-  (void)state;
   bind_rank(0, "16");
   show(0, 0, 0, GPUS);
   assign_devices(1);
@@ -50,7 +48,6 @@ static void a_single_rank_of_one_core_gets_the_cores_near_its_device(void **stat
 
 static void keep_keeps_and_reports_overlaps(void **state)
 {
-  (void)state;
   bind_rank(0, "5");
   bind_rank(1, "37"); /* the second thread of the same core */
   bind_rank(2, "6,38");
@@ -65,7 +62,6 @@ static void keep_keeps_and_reports_overlaps(void **state)
 
 static void a_binding_that_was_meant_stays(void **state)
 {
-  (void)state;
   show(0, 1, 0, GPUS);
   bind_rank(0, "0-3");
   bind_rank(1, "4-5");
@@ -78,7 +74,6 @@ static void a_binding_that_was_meant_stays(void **state)
 
 static void ranks_bound_to_the_same_cores_share_them(void **state)
 {
-  (void)state;
   bind_rank(0, "0-7");
   bind_rank(1, "0-7");
   bind_rank(2, "4-11");
@@ -91,7 +86,6 @@ static void ranks_bound_to_the_same_cores_share_them(void **state)
 
 static void unbound_ranks_share_evenly_by_whole_cores(void **state)
 {
-  (void)state;
   assign_cpus(BINDING_AUTO, 2);
   expect_disjoint(2);
   expect_cpus(0, "0-15,32-47");
@@ -100,14 +94,12 @@ static void unbound_ranks_share_evenly_by_whole_cores(void **state)
 
 static void one_unbound_rank_keeps_everything(void **state)
 {
-  (void)state;
   assign_cpus(BINDING_AUTO, 1);
   expect_cpus(0, "0-63");
 }
 
 static void a_share_is_as_even_as_it_goes(void **state)
 {
-  (void)state;
   assign_cpus(BINDING_SHARE, 3);
   expect_disjoint(3);
   expect_cpus(0, "0-1");
@@ -117,7 +109,6 @@ static void a_share_is_as_even_as_it_goes(void **state)
 
 static void more_ranks_than_cores_overlap_and_report_it(void **state)
 {
-  (void)state;
   int overlaps = 0;
   assign_cpus(BINDING_SHARE, 10);
   for (int r = 0; r < 10; r++) {
@@ -129,7 +120,6 @@ static void more_ranks_than_cores_overlap_and_report_it(void **state)
 
 static void the_cpu_as_a_device_has_no_place_of_its_own(void **state)
 {
-  (void)state;
   struct gpu_device_info cpu = {.uuid = "CPU-1", .numa = 0, .is_cpu = 1};
   for (int r = 0; r < 2; r++) show_list(r, &cpu, 1);
   assign_devices(2);
@@ -140,7 +130,6 @@ static void the_cpu_as_a_device_has_no_place_of_its_own(void **state)
 
 static void a_rank_without_a_device_takes_what_the_others_leave(void **state)
 {
-  (void)state;
   show(0, 1, 0, 2);
   assign_devices(3);
   assign_cpus(BINDING_SHARE, 3);
@@ -152,7 +141,6 @@ static void a_rank_without_a_device_takes_what_the_others_leave(void **state)
 
 static void ranks_of_a_slurm_job_share_its_cores_near_their_devices(void **state)
 {
-  (void)state;
   show(0, 0, 6, 1); /* one visible device per task */
   show(1, 1, 2, 1);
   assert_int_equal(binding_device_numa(fixture.topology, &fixture.gpus[6]), 1);
@@ -168,7 +156,6 @@ static void ranks_of_a_slurm_job_share_its_cores_near_their_devices(void **state
 
 static void a_share_stays_inside_what_slurm_allows(void **state)
 {
-  (void)state;
   for (int r = 0; r < 4; r++) bind_rank(r, r < 2 ? "0,32" : "16,48");
   assign_cpus(BINDING_AUTO, 4);
   expect_disjoint(4);
@@ -187,7 +174,6 @@ static void allow(const char *list)
 
 static void too_few_cores_near_the_device_are_made_up_for_far_away(void **state)
 {
-  (void)state;
   allow("0,16-18,32,48-50");
   show(0, 1, 0, 2);
   assign_devices(2);
@@ -199,7 +185,6 @@ static void too_few_cores_near_the_device_are_made_up_for_far_away(void **state)
 
 static void no_cores_near_the_devices_means_an_even_share(void **state)
 {
-  (void)state;
   allow("0-3,32-35");
   show(0, 1, 4, 2);
   assert_int_equal(binding_device_numa(fixture.topology, &fixture.gpus[4]), 1);

@@ -4,7 +4,6 @@
 
 static void a_file_that_is_no_topology_is_refused(void **state)
 {
-  (void)state;
   hwloc_topology_t topology;
   log_hold(1);
   assert_int_equal(binding_topology_load("no/such/file.xml", &topology), STATUS_ENVIRONMENT);
@@ -14,7 +13,6 @@ static void a_file_that_is_no_topology_is_refused(void **state)
 
 static void a_pci_address_gives_the_numa_node(void **state)
 {
-  (void)state;
   struct gpu_device_info unknown = {.pci = "0000:77:00.0", .numa = -1};
   for (int d = 0; d < GPUS; d++)
     assert_int_equal(binding_device_numa(fixture.topology, &fixture.gpus[d]), d / 4);
@@ -27,7 +25,6 @@ static void a_pci_address_gives_the_numa_node(void **state)
 
 static void an_address_at_the_root_gives_no_node(void **state)
 {
-  (void)state;
   struct gpu_device_info card = {.pci = "0000:02:00.0", .numa = -1};
   assert_non_null(hwloc_get_pcidev_by_busidstring(fixture.topology, card.pci));
   assert_int_equal(binding_device_numa(fixture.topology, &card), -1);
@@ -35,7 +32,6 @@ static void an_address_at_the_root_gives_no_node(void **state)
 
 static void unbound_ranks_take_devices_in_order(void **state)
 {
-  (void)state;
   show(0, 7, 0, GPUS);
   assign_devices(8);
   for (int r = 0; r < 8; r++) expect_device(r, r, 0);
@@ -43,7 +39,6 @@ static void unbound_ranks_take_devices_in_order(void **state)
 
 static void ranks_take_devices_near_their_cores(void **state)
 {
-  (void)state;
   show(0, 7, 0, GPUS);
   for (int r = 0; r < 8; r++) bind_rank(r, r % 2 ? "0-15,32-47" : "16-31,48-63");
   assign_devices(8);
@@ -52,7 +47,6 @@ static void ranks_take_devices_near_their_cores(void **state)
 
 static void ranks_without_a_near_device_take_a_far_one(void **state)
 {
-  (void)state;
   show(0, 5, 0, GPUS);
   for (int r = 0; r < 6; r++) bind_rank(r, "16-31");
   assign_devices(6);
@@ -63,7 +57,6 @@ static void ranks_without_a_near_device_take_a_far_one(void **state)
 
 static void a_device_of_the_same_socket_goes_before_one_of_another(void **state)
 {
-  (void)state;
   struct gpu_device_info devices[2] = {{.uuid = "GPU-far", .numa = 2}, {.uuid = "GPU-socket", .numa = 1}};
   show_list(0, devices, 2);
   bind_rank(0, "0-1");
@@ -73,7 +66,6 @@ static void a_device_of_the_same_socket_goes_before_one_of_another(void **state)
 
 static void a_rank_moves_to_a_device_as_near(void **state)
 {
-  (void)state;
   struct gpu_device_info far_first[3] = {fixture.gpus[4], fixture.gpus[0], fixture.gpus[1]};
   show_list(0, far_first, 3);
   bind_rank(0, "0-15");
@@ -86,7 +78,6 @@ static void a_rank_moves_to_a_device_as_near(void **state)
 
 static void a_device_is_shared_by_those_near_it(void **state)
 {
-  (void)state;
   show(0, 2, 3, 2);
   bind_rank(0, "0-15");
   bind_rank(1, "0-15");
@@ -99,7 +90,6 @@ static void a_device_is_shared_by_those_near_it(void **state)
 
 static void a_device_listed_twice_counts_at_its_first_place(void **state)
 {
-  (void)state;
   struct gpu_device_info twice[2] = {fixture.gpus[0], fixture.gpus[0]};
   show_list(0, twice, 2);
   show_list(1, twice, 2);
@@ -110,7 +100,6 @@ static void a_device_listed_twice_counts_at_its_first_place(void **state)
 
 static void one_visible_device_a_task_is_not_shared(void **state)
 {
-  (void)state;
   for (int r = 0; r < 8; r++) show(r, r, r, 1);
   assign_devices(8);
   for (int r = 0; r < 8; r++) expect_device(r, 0, 0);
@@ -118,7 +107,6 @@ static void one_visible_device_a_task_is_not_shared(void **state)
 
 static void the_same_device_seen_by_two_ranks_is_shared(void **state)
 {
-  (void)state;
   show(0, 1, 3, 1);
   show(2, 2, 5, 1);
   assign_devices(3);
@@ -129,7 +117,6 @@ static void the_same_device_seen_by_two_ranks_is_shared(void **state)
 
 static void overlapping_subsets_leave_nobody_without_its_own_device(void **state)
 {
-  (void)state;
   struct gpu_device_info a_c[2] = {fixture.gpus[0], fixture.gpus[2]};
   show(0, 0, 0, 2);
   show_list(1, a_c, 2);
@@ -142,7 +129,6 @@ static void overlapping_subsets_leave_nobody_without_its_own_device(void **state
 
 static void each_list_has_its_own_order(void **state)
 {
-  (void)state;
   struct gpu_device_info reversed[2] = {fixture.gpus[1], fixture.gpus[0]};
   show(0, 0, 0, 2);
   show_list(1, reversed, 2);
@@ -153,7 +139,6 @@ static void each_list_has_its_own_order(void **state)
 
 static void more_ranks_than_devices_share_them_evenly(void **state)
 {
-  (void)state;
   show(0, 5, 0, 2);
   assign_devices(6);
   for (int r = 0; r < 6; r++) expect_device(r, r % 2, 2);
@@ -161,7 +146,6 @@ static void more_ranks_than_devices_share_them_evenly(void **state)
 
 static void parts_of_one_gpu_are_devices_of_their_own(void **state)
 {
-  (void)state;
   struct gpu_device_info parts[2] = {fixture.gpus[0], fixture.gpus[0]};
   strcpy(parts[0].uuid, "MIG-0");
   strcpy(parts[1].uuid, "MIG-1");
@@ -175,7 +159,6 @@ static void parts_of_one_gpu_are_devices_of_their_own(void **state)
 
 static void without_a_uuid_the_pci_place_decides(void **state)
 {
-  (void)state;
   struct gpu_device_info first = fixture.gpus[2], second = fixture.gpus[3], again = fixture.gpus[2];
   first.uuid[0] = second.uuid[0] = '\0';
   assert_true(binding_same_device(&first, &again));
@@ -191,7 +174,6 @@ static void without_a_uuid_the_pci_place_decides(void **state)
 
 static void devices_without_identity_are_distinguished_by_their_index(void **state)
 {
-  (void)state;
   struct gpu_device_info nameless[2] = {{.name = "GPU", .numa = -1}, {.name = "GPU", .numa = -1}};
   assert_false(binding_same_device(&nameless[0], &nameless[1]));
   for (int r = 0; r < 3; r++) show_list(r, nameless, 2);
@@ -203,7 +185,6 @@ static void devices_without_identity_are_distinguished_by_their_index(void **sta
 
 static void sharing_the_cpu_is_normal(void **state)
 {
-  (void)state;
   struct gpu_device_info cpu = {.uuid = "CPU-1", .numa = -1, .is_cpu = 1};
   for (int r = 0; r < 4; r++) show_list(r, &cpu, 1);
   assign_devices(4);
@@ -212,7 +193,6 @@ static void sharing_the_cpu_is_normal(void **state)
 
 static void a_rank_that_sees_no_device_gets_none(void **state)
 {
-  (void)state;
   show(1, 1, 0, GPUS);
   assign_devices(2);
   expect_device(0, -1, 0);

@@ -28,7 +28,6 @@ static void boxes_of_ranks_cover_the_grid_once_and_differ_by_one_layer_at_most(v
 {
   static const int cuts[][3] = {{1, 1, 1}, {2, 1, 1}, {1, 3, 2}, {5, 2, 3}, {3, 2, 4}, {11, 9, 15}};
   static const int64_t zero[3] = {0};
-  (void)state;
   for (size_t c = 0; c < 2 * sizeof cuts / sizeof cuts[0]; c++) {
     const int *cut = cuts[c / 2], owned = c % 2;
     memset(seen, 0, sizeof seen);
@@ -80,7 +79,6 @@ static const struct halo_message *find(const struct halo_plan *plan, int peer, i
 
 static void each_halo_is_what_the_neighbour_sends(void **state)
 {
-  (void)state;
   static const int64_t grid[3] = {15, 16, 17};
   static const int cut[3] = {2, 3, 2};
   static struct rank_plan all[12];
@@ -133,7 +131,6 @@ static void chunks_and_pieces_cover_the_buffer(void **state)
   static const int cut[3] = {2, 3, 2};
   static const int64_t limits[] = {0, 1, 7, 50, 100, 1000000};
   struct rank_plan mine;
-  (void)state;
   make_plan(&mine, grid, cut, 5, 2);
   for (size_t l = 0; l < sizeof limits / sizeof *limits; l++)
     for (int receive = 0; receive < 2; receive++) {
@@ -178,7 +175,6 @@ static void chunks_and_pieces_cover_the_buffer(void **state)
 
 static void depth_one_needs_no_corners(void **state)
 {
-  (void)state;
   static const int64_t grid[3] = {20, 20, 20};
   static const int cut[3] = {3, 3, 3};
   struct rank_plan middle;
@@ -190,7 +186,6 @@ static void depth_one_needs_no_corners(void **state)
 
 static void slabs_and_rest_make_up_the_owned_points(void **state)
 {
-  (void)state;
   static const int64_t grids[][3] = {{12, 12, 12}, {5, 6, 7}, {8, 40, 8}};
   static const int cut[3] = {3, 2, 1};
   for (size_t g = 0; g < 3; g++)
@@ -209,7 +204,6 @@ static void slabs_and_rest_make_up_the_owned_points(void **state)
 
 static void a_slab_along_j_has_the_rows_of_a_tile(void **state)
 {
-  (void)state;
   static const int64_t grid[3] = {14, 42, 14};
   static const int cut[3] = {2, 2, 1};
   struct rank_plan made;
@@ -227,7 +221,6 @@ static void a_slab_along_j_has_the_rows_of_a_tile(void **state)
 
 static void a_sent_point_is_in_a_slab(void **state)
 {
-  (void)state;
   static const int64_t grid[3] = {14, 14, 14};
   static const int cut[3] = {2, 2, 2};
   for (int depth = 1; depth <= 3; depth++) {
@@ -247,7 +240,6 @@ static void a_sent_point_is_in_a_slab(void **state)
 
 static void rows_start_on_lines(void **state)
 {
-  (void)state;
   static const int cut[3] = {1, 1, 1};
   struct decomp d;
   struct layout l;
@@ -286,7 +278,6 @@ static void the_fastest_cut_that_is_allowed_is_chosen(void **state)
       {{152, 152, 152}, 4, 0, &plain, {4, 1, 1}},
       {{202, 202, 202}, 4, 0, &plain, {2, 2, 1}},
   };
-  (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     int procs[3];
     assert_int_equal(decomp_choose(cases[c].ranks, cases[c].grid, cases[c].weak, cases[c].rules, procs),
@@ -318,7 +309,6 @@ static void cuts_that_cannot_be_are_refused_with_the_reason(void **state)
 {
   int choose[3] = {0}, i2[] = {2, 1, 1}, i4[] = {4, 1, 1}, i5[] = {5, 1, 1}, j2[] = {1, 2, 1},
       k2[] = {1, 1, 2}, ij[] = {2, 2, 1}, one[] = {1, 1, 1};
-  (void)state;
   log_hold(1);
   cut_says(6, 4, &plain, i4, "");
   cut_says(8, 2, &deep, j2, "");

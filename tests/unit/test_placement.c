@@ -48,7 +48,6 @@ static void refused(const struct rank_claim *all, int n, const char *expected)
 static void one_backend_for_all_ranks_is_taken(void **state)
 {
   struct rank_claim all[3];
-  (void)state;
   for (int r = 0; r < 3; r++) claim_set(all, r, "n1", 0, position("cuda"), "");
   assert_int_equal(rank_claims_check(all, 3), STATUS_OK);
   claim_set(all, 0, "n1", 0, position("cpu"), "no GPU on the PCI bus");
@@ -59,7 +58,6 @@ static void one_backend_for_all_ranks_is_taken(void **state)
 static void backends_are_never_mixed(void **state)
 {
   struct rank_claim all[RANKS_MAX];
-  (void)state;
   for (int r = 0; r < 3; r++) claim_set(all, r, r < 2 ? "n1" : "n2", r < 2 ? 0 : 2, position("cuda"), "");
   claim_set(all, 2, "n2", 2, position("cpu"), "no GPU on the PCI bus");
   refused(all, 3,
@@ -78,7 +76,6 @@ static void backends_are_never_mixed(void **state)
 static void hosts_with_one_reason_share_a_line(void **state)
 {
   struct rank_claim all[RANKS_MAX];
-  (void)state;
   for (int r = 0; r < 4; r++) claim_set(all, r, r < 2 ? "n1.a" : "n1.b", r / 2 * 2, -1, "no driver");
   refused(all, 4, "host n1.a, n1.b (from rank 0 on, 4 ranks): no driver\n");
   for (int r = 0; r < RANKS_MAX; r++) claim_set(all, r, "same", r, -1, "no driver");
@@ -128,7 +125,6 @@ static void another_backend_does_not_replace_a_broken_driver(void **state)
   const struct gpu_backend *const broken[] = {&best, &any, &host, NULL}, *const sound[] = {&works, &any,
                                                                                            &host, NULL};
   struct gpu_claim claim;
-  (void)state;
   bus_with("0x10de");
   gpu_claim_best(broken, &claim);
   assert_int_equal(claim.backend, -1);
@@ -176,7 +172,6 @@ static void a_thread_is_late_for_want_of_a_processor_only_if_it_is_ready_to_run(
 {
   const pid_t processes[] = {process_that(0, 1), process_that(0, 0), process_that(SIGSTOP, 1)};
   struct alarm_slot slot = {.beat = alarm_clock() - ALARM_SECOND};
-  (void)state;
   assert_true(starves_at_last(&slot, processes[0], 1));
   slot.beat = alarm_clock();
   assert_false(alarm_starves(&slot, alarm_clock()));

@@ -15,13 +15,11 @@ static struct qpu_alu_mode mode;
 
 static int enter(void **state)
 {
-  (void)state;
   return qpu_alu_enter(&mode) != STATUS_OK;
 }
 
 static int leave(void **state)
 {
-  (void)state;
   qpu_alu_leave(&mode);
   return 0;
 }
@@ -54,7 +52,6 @@ static void expect_lane(const char *name, uint32_t a, uint32_t b, uint32_t got, 
 static void every_add_operation_is_right(void **state)
 {
   uint64_t seed = 1;
-  (void)state;
   for (int op = 0; op < 32; op++) {
     if (!qpu_add_ops[op] || op == QPU_A_NOP) continue;
     for (int round = 0; round < ROUNDS; round++) {
@@ -71,7 +68,6 @@ static void every_add_operation_is_right(void **state)
 static void every_mul_operation_is_right(void **state)
 {
   uint64_t seed = 2;
-  (void)state;
   for (int op = 1; op < 8; op++)
     for (int round = 0; round < ROUNDS && qpu_mul_ops[op]; round++) {
       qpu_vec a, b, got;
@@ -85,7 +81,6 @@ static void every_mul_operation_is_right(void **state)
 
 static void byte_operations_are_right_for_all_bytes(void **state)
 {
-  (void)state;
   for (uint32_t x = 0; x < 256; x++)
     for (uint32_t y = 0; y < 256; y++)
       for (int op = QPU_M_V8MIN; op <= QPU_M_V8SUBS; op += QPU_M_V8SUBS - QPU_M_V8MIN)
@@ -95,7 +90,6 @@ static void byte_operations_are_right_for_all_bytes(void **state)
 
 static void floats_round_toward_zero_and_know_no_denormals(void **state)
 {
-  (void)state;
   assert_int_equal(lane_of(qpu_alu_add[QPU_A_FADD], bits_of(1.0f), bits_of(0x1.8p-24f)), bits_of(1.0f));
   assert_int_equal(lane_of(qpu_alu_add[QPU_A_FSUB], bits_of(1.0f), bits_of(0x1p-60f)), 0x3f7fffff);
   assert_int_equal(lane_of(qpu_alu_add[QPU_A_FADD], 0x00400000, 0x00400000), 0);
@@ -109,7 +103,6 @@ static void the_hosts_arithmetic_is_given_back(void **state)
 {
   struct qpu_alu_mode inner;
   volatile float denormal = 0x1p-140f;
-  (void)state;
   qpu_alu_leave(&mode);
   fesetround(FE_UPWARD);
   assert_int_equal(qpu_alu_enter(&inner), STATUS_OK);
@@ -123,7 +116,6 @@ static void the_hosts_arithmetic_is_given_back(void **state)
 
 static void small_immediates_are_as_listed(void **state)
 {
-  (void)state;
   for (int i = 0; i < 16; i++) {
     assert_int_equal(qpu_small_value(i), i);
     assert_int_equal((int32_t)qpu_small_value(16 + i), i - 16);

@@ -50,7 +50,6 @@ static uint64_t word_of(const char *text)
 
 static void words_are_those_of_published_programs(void **state)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     if (word_of(known[i].text) != known[i].word) print_error("%s\n", known[i].text);
     assert_int_equal(word_of(known[i].text), known[i].word);
@@ -66,7 +65,6 @@ static void expect_same(const char *a, const char *b)
 
 static void operations_find_their_alu(void **state)
 {
-  (void)state;
   expect_same("mov r0, r1; mov r2, r3", "or r0, r1, r1; v8min r2, r3, r3");
   expect_same("mov r0, r1; fadd r2, r3, r1", "fadd r2, r3, r1; v8min r0, r1, r1");
   expect_same("mov r0, r1 >> 3", "nop; v8min r0, r1, r1 >> 3");
@@ -76,7 +74,6 @@ static void operations_find_their_alu(void **state)
 
 static void constants_take_the_smallest_form(void **state)
 {
-  (void)state;
   expect_same("mov r0, 5", "or r0, 5, 5");
   expect_same("mov r0, 16", "ldi r0, 16");
   expect_same("ldi r0, 3.0", "ldi r0, 0x40400000");
@@ -86,7 +83,6 @@ static void constants_take_the_smallest_form(void **state)
 
 static void expressions_follow_c(void **state)
 {
-  (void)state;
   expect_same("ldi r0, 2 + 3 * 4 << 1", "ldi r0, 28");
   expect_same("ldi r0, (2 + 3) * 4", "ldi r0, 20");
   expect_same("ldi r0, -7 / 2", "ldi r0, -3");
@@ -100,7 +96,6 @@ static void expressions_follow_c(void **state)
 
 static void every_operator_works_on_whole_numbers(void **state)
 {
-  (void)state;
   expect_same("ldi r0, (3 < 4) + (4 < 4) * 2 + (4 > 4) * 4 + (5 > 4) * 8 + (4 == 4) * 16", "ldi r0, 25");
   expect_same("ldi r0, 5 | 12", "ldi r0, 13");
   expect_same("ldi r0, 1 << 4 >> 2", "ldi r0, 4");
@@ -124,7 +119,6 @@ static void expect_same_program(const char *a, const char *b)
 
 static void macros_loops_and_conditions_expand(void **state)
 {
-  (void)state;
   expect_same_program(".macro twice, target, value\n mov target, value\n mov target + 1, value\n.endm\n"
                       "twice ra3, 5\n",
                       "mov ra3, 5\nmov ra4, 5\n");
@@ -141,7 +135,6 @@ static void macros_loops_and_conditions_expand(void **state)
 
 static void labels_reach_forward_and_back(void **state)
 {
-  (void)state;
   expect_same_program(":a nop\nbrr -, r:b\nnop\nnop\nnop\nbrr -, r:a\nnop\nnop\nnop\n:b nop\n",
                       "nop\nbrr -, 32\nnop\nnop\nnop\nbrr -, -72\nnop\nnop\nnop\nnop\n");
   made = qpu_must_assemble("nop\n::entry nop\n:inner nop\n", 1);
@@ -157,14 +150,12 @@ static void labels_reach_forward_and_back(void **state)
 static void halves_make_an_instruction(void **state)
 {
   static const uint64_t words[] = {0x4000000000000001, 0x100009e7009e7000};
-  (void)state;
   expect_words(".int 1, 2.0\n.int 0x009e7000, 0x100009e7\n", words, 2);
 }
 
 static void files_include_others_of_their_directory(void **state)
 {
   char folder[] = "/tmp/qpu-asm-XXXXXX", path[64], inner[64];
-  (void)state;
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/outer.qasm", folder);
   snprintf(inner, sizeof inner, "%s/inner.qinc", folder);
@@ -187,7 +178,6 @@ static void files_include_others_of_their_directory(void **state)
 
 static void a_missing_file_is_no_mistake_of_the_program(void **state)
 {
-  (void)state;
   log_hold(1);
   assert_int_equal(qpu_assemble("/no/such/file", NULL, 0, &made), STATUS_ENVIRONMENT);
   assert_non_null(strstr(log_held(), "/no/such/file"));
@@ -214,7 +204,6 @@ static void random_text_never_crashes_the_assembler(void **state)
                                        "f(1)",    "* ",          "1e",
                                        "/ 0"};
   uint64_t seed = 1;
-  (void)state;
   log_hold(1);
   for (int round = 0; round < 20000; round++) {
     char text[512] = "";

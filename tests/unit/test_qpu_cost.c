@@ -39,7 +39,6 @@ static long clocks(const char *text, int n)
 
 static void an_instruction_takes_four_clocks(void **state)
 {
-  (void)state;
   assert_int_equal(clocks("nop\nnop\nnop\n" END, 1), 4 * 6);
   assert_int_equal(
       clocks("ldi r0, 10\n:loop sub.setf r0, r0, 1\nbrr.allnz -, r:loop\nnop\nnop\nnop\n" END, 1),
@@ -50,7 +49,6 @@ static void an_instruction_takes_four_clocks(void **state)
 /* The second fetch finds its line in the TMU's cache. Two vectors of one line cause one miss. */
 static void a_fetch_waits_for_memory_or_for_the_cache(void **state)
 {
-  (void)state;
   const long start = clocks(ADDRESSES END, 1), one = clocks(ADDRESSES FETCH END, 1);
   const long two = clocks(ADDRESSES FETCH FETCH END, 1);
   assert_int_equal(one - start, 1000 + 40 + 4);
@@ -60,7 +58,6 @@ static void a_fetch_waits_for_memory_or_for_the_cache(void **state)
 /* Memory delivers sixteen lines one after the other. */
 static void lines_come_from_memory_one_after_the_other(void **state)
 {
-  (void)state;
   const char *scattered = "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 6\nadd r0, r0, r1\n" FETCH END;
   assert_int_equal(clocks(scattered, 1) - clocks(ADDRESSES FETCH END, 1), 15 * 100);
 }
@@ -68,7 +65,6 @@ static void lines_come_from_memory_one_after_the_other(void **state)
 /* QPUs of one slice share a TMU and its cache; QPUs of different slices share only the L2 cache. */
 static void slices_have_caches_of_their_own(void **state)
 {
-  (void)state;
   const char *one_after_the_other =
       "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 2\nadd r0, r0, r1\nmov ra2, qpu_num\n"
       "nop\nmov.setf -, ra2\nbrr.allz -, r:go\nnop\nnop\nnop\nsacq -, 1\n:go\n" FETCH "srel -, 1\n" END;
@@ -81,7 +77,6 @@ static void slices_have_caches_of_their_own(void **state)
 static void uniforms_come_by_the_line(void **state)
 {
   char text[4000] = "";
-  (void)state;
   assert_int_equal(clocks("mov r0, unif\nmov r0, unif\n" END, 1), 1000 + 4 * 5);
   for (int i = 0; i < 40; i++) strcat(text, "mov r0, unif\n");
   strcat(text, END);
@@ -91,7 +86,6 @@ static void uniforms_come_by_the_line(void **state)
 
 static void transfers_share_one_engine(void **state)
 {
-  (void)state;
   const char *text = ADDRESSES LOAD "mov -, vr_wait\n" END;
   long one = clocks(text, 1), three = clocks(text, 3);
   long busy = 200 + 4 * 40 + 4 * 16 * 4; /* longer than memory takes for four lines */
@@ -100,7 +94,6 @@ static void transfers_share_one_engine(void **state)
 
 static void vectors_of_the_vpm_queue_up(void **state)
 {
-  (void)state;
   char text[1000] = "";
   for (int i = 0; i < 10; i++) strcat(text, "mov vpm, r0\n");
   strcat(text, END);
@@ -110,7 +103,6 @@ static void vectors_of_the_vpm_queue_up(void **state)
 
 static void an_estimate_changes_no_result(void **state)
 {
-  (void)state;
   uint32_t plain[64];
   const char *text = RIG_BEGIN ".rep i, 4\nfadd r0, r0, r1; fmul r1, r1, r0\nmov vpm, r0\n.endr\n" RIG_END(4);
   struct qpu_rig rig = rig_open(NULL, text);

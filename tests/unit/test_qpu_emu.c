@@ -26,7 +26,6 @@ static void rows_are(const char *text, int n, const uint32_t rows[][2])
 
 static void vectors_come_by_tmu_and_go_by_dma(void **state)
 {
-  (void)state;
   rows_are(RIG_BEGIN "mov vpm, r0\nmov vpm, r1\nadd vpm, r0, r1\n" RIG_END(3), 3,
            (const uint32_t[][2]){{0, 1}, {100, 1}, {100, 2}});
 }
@@ -38,7 +37,6 @@ static void each_condition_picks_its_lanes(void **state)
   static const char *const conds[] = {"ifz", "ifnz", "ifn", "ifnn"};
   static const uint32_t a[16] = {0, 1, 2, 3, 5, 5, 0x80000000u, 7, 9, 0, 1, 2, 3, 4, 5, 6};
   static const uint32_t b[16] = {0, 2, 1, 3, 4, 6, 1, 0x90000000u, 9, 1, 0, 2, 4, 4, 4, 4};
-  (void)state;
   for (int cond = 0; cond < 4; cond++)
     for (int mul = 0; mul < 2; mul++) {
       char text[1024];
@@ -61,7 +59,6 @@ static void flags_change_where_the_condition_holds_and_come_from_the_mul_alu_whe
       RIG_BEGIN
       "and.setf -, elem_num, 1\nsub.ifz.setf -, r0, 4\nmov r2, 0\nmov.ifz r2, 1\nmov vpm, r2\n" RIG_END(1),
       RIG_BEGIN "nop; v8subs.setf r2, r0, 3\nmov r3, 0\nmov.ifz r3, 1\nmov vpm, r3\n" RIG_END(1)};
-  (void)state;
   for (int p = 0; p < 2; p++) {
     struct qpu_rig rig = run_rows(programs[p], NULL, NULL);
     for (int i = 0; i < 16; i++) assert_int_equal(rig.out[i], p ? i <= 3 : i == 4);
@@ -78,7 +75,6 @@ static void each_branch_condition_tests_all_lanes(void **state)
   static const int taken[4][3] = {
       {0, 0, 1}, {1, 0, 0}, {0, 1, 1}, {1, 1, 0}}; /* all set, all clear, any set, any clear */
   static const char *const names[4] = {"all", "alln", "any", "anyn"};
-  (void)state;
   for (int which = 0; which < 3; which++)
     for (int c = 0; c < 4; c++)
       for (int flag = 0; flag < 2; flag++) {
@@ -97,7 +93,6 @@ static void each_branch_condition_tests_all_lanes(void **state)
 
 static void branches_run_three_more_instructions_and_the_last_may_branch(void **state)
 {
-  (void)state;
   rows_are(RIG_BEGIN "mov r2, 0\nbrr -, r:on\nadd r2, r2, 1\nadd r2, r2, 1\nadd r2, r2, 1\n"
                      "add r2, r2, 8\n:on mov vpm, r2\n" RIG_END(1),
            1, (const uint32_t[][2]){{3, 0}});
@@ -109,7 +104,6 @@ static void branches_run_three_more_instructions_and_the_last_may_branch(void **
 
 static void vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere(void **state)
 {
-  (void)state;
   for (int n = 1; n < 16; n++) {
     char text[1024];
     snprintf(text, sizeof text,
@@ -127,7 +121,6 @@ static void vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere(v
 
 static void r5_spreads_one_lane_or_each_quads_first(void **state)
 {
-  (void)state;
   struct qpu_rig rig =
       run_rows(RIG_BEGIN "mov r5rep, r1\nmov vpm, r5\nmov r5quad, r1\nmov vpm, r5\n" RIG_END(2), NULL, NULL);
   for (uint32_t i = 0; i < 16; i++) {
@@ -139,14 +132,12 @@ static void r5_spreads_one_lane_or_each_quads_first(void **state)
 
 static void loads_give_words(void **state)
 {
-  (void)state;
   rows_are(RIG_BEGIN "ldi vpm, 0x12345678\nmov vpm, elem_num\nmov vpm, qpu_num\n" RIG_END(3), 3,
            (const uint32_t[][2]){{0x12345678, 0}, {0, 1}, {0, 0}});
 }
 
 static void uniforms_stream_and_their_address_can_be_set(void **state)
 {
-  (void)state;
   struct qpu_rig rig = rig_open(
       NULL, "mov r0, unif\nmov ra31, unif\nldi vw_setup, 0x1a00\nmov vpm, unif\nadd vpm, unif, unif\n"
             "mov unif_addr, r0\nnop\nnop\nmov vpm, unif\n" RIG_END(3));
@@ -163,7 +154,6 @@ static void uniforms_stream_and_their_address_can_be_set(void **state)
 
 static void both_tmus_keep_their_order(void **state)
 {
-  (void)state;
   struct qpu_rig rig =
       run_rows(RIG_BEGIN
                "shl r2, elem_num, 2\nadd r2, r2, ra30\nldi r3, 64\nmov t0s, r2\nmov t1s, r2\nadd r2, r2, r3\n"
@@ -188,7 +178,6 @@ static void both_tmus_keep_their_order(void **state)
 /* Each QPU writes a row, waits for all QPUs, and then stores the next QPU's row. */
 static void twelve_qpus_meet_at_a_barrier(void **state)
 {
-  (void)state;
   struct qpu_rig rig = rig_open(
       &twelve,
       "mov ra30, unif\nmov ra31, unif\nmov ra0, qpu_num\nldi r0, 0x1a00\nadd vw_setup, r0, ra0\n"
@@ -205,7 +194,6 @@ static void twelve_qpus_meet_at_a_barrier(void **state)
 static void more_programs_than_qpus_take_cycles(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 3, .memory_bytes = 1 << 20};
-  (void)state;
   struct qpu_rig rig = rig_open(&config, "mov -, unif\nmov irq, 1\nthrend\nnop\nnop\n");
   rig_run(&rig, 10);
   assert_int_equal(qpu_emu_stats(rig.emu).interrupts, 10);
@@ -216,7 +204,6 @@ static void more_programs_than_qpus_take_cycles(void **state)
 /* Without the mutex, some additions to one word would be lost. */
 static void the_mutex_keeps_others_out(void **state)
 {
-  (void)state;
   struct qpu_rig rig = rig_open(
       &twelve,
       "mov -, unif\nmov ra31, unif\nldi rb0, 20\nnop\n:loop\nmov -, mutex\nmov t0s, ra31\nnop; ldtmu0\n"
@@ -234,7 +221,6 @@ static void threads_switch_after_two_more_instructions(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 1, .threads_per_qpu = 2, .memory_bytes = 1 << 20};
   struct qpu_job jobs[2];
-  (void)state;
   struct qpu_rig rig =
       rig_open(&config, "mov ra0, unif\nmov rb1, unif\nldi vw_setup, 0x1a00\nmov r0, ra0; thrsw\nnop\nnop\n"
                         "mov vpm, ra0\nmov vpm, r0\nnop; thrsw\nnop\nnop\n"
@@ -256,7 +242,6 @@ static void threads_switch_after_two_more_instructions(void **state)
 static void two_threads_have_half_the_registers_each(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 1, .threads_per_qpu = 2, .memory_bytes = 1 << 20};
-  (void)state;
   struct qpu_rig rig = rig_open(&config, "mov ra16, 1\nthrend\nnop\nnop\n");
   rig_must_fail(&rig, 1, STATUS_FAULT, "ra0 to ra15");
   rig_close(&rig);
@@ -264,7 +249,6 @@ static void two_threads_have_half_the_registers_each(void **state)
 
 static void counts_are_of_instructions(void **state)
 {
-  (void)state;
   struct qpu_rig rig = rig_open(NULL, "ldi r0, 10\n:loop fadd r1, r1, r2; fmul r2, r2, r3\nsub.setf r0, r0, "
                                       "1\nbrr.allnz -, r:loop\nfmul r3, r3, r3\nnop\nnop\n"
                                       "thrend\nnop\nnop\n");
@@ -282,7 +266,6 @@ static void counts_are_of_instructions(void **state)
 /* Repeated runs must be equal, including cycles and counts. */
 static void runs_repeat_exactly(void **state)
 {
-  (void)state;
   struct qpu_rig rig = rig_open(&twelve, "mov ra0, qpu_num\nnop\n" BARRIER_OF_12
                                          "mov -, mutex\nnop\nmov mutex, 0\nthrend\nnop\nnop\n");
   rig_run(&rig, 12);

@@ -50,7 +50,6 @@ static const struct {
 
 static void what_is_undefined_stops_with_place_and_cause(void **state)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
     struct qpu_rig rig = rig_open_checked(NULL, faults[i].text, 1);
     rig_must_fail(&rig, 1, STATUS_FAULT, faults[i].message);
@@ -75,7 +74,6 @@ static const struct {
 static void a_deadlock_is_found_and_names_who_waits_for_what_and_endless_programs_are_given_up(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 2, .memory_bytes = 1 << 20, .max_instructions = 1000};
-  (void)state;
   for (size_t i = 0; i < sizeof deadlocks / sizeof deadlocks[0]; i++) {
     struct qpu_rig rig = rig_open(&config, deadlocks[i].text);
     rig_must_fail(&rig, deadlocks[i].n, STATUS_HANG, deadlocks[i].message);
@@ -88,7 +86,6 @@ static void configurations_that_cannot_be_and_allocations_of_too_much_are_refuse
   static const struct qpu_emu_config bad[] = {{.n_qpus = -1}, {.n_qpus = 65}, {.threads_per_qpu = 3}};
   struct qpu_emu *emu;
   uint32_t address;
-  (void)state;
   log_hold(1);
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     assert_int_equal(qpu_emu_create(&bad[i], &emu), STATUS_USAGE);
@@ -109,7 +106,6 @@ static void freed_memory_is_given_out_again_and_leaves_the_rest_alone(void **sta
 {
   struct qpu_memory memory;
   uint32_t at[3];
-  (void)state;
   assert_int_equal(qpu_memory_create(&memory, 1 << 16, QPU_EMU_BASE), STATUS_OK);
   const size_t all = qpu_memory_left(&memory);
   for (int n = 0; n < 3; n++) assert_int_equal(qpu_memory_alloc(&memory, 100, &at[n]), STATUS_OK);
@@ -199,7 +195,6 @@ static void random_words_never_crash_or_reach_outside(void **state)
   uint64_t seed = 1, issued = 0;
   uint32_t code, data;
   struct qpu_emu *emu;
-  (void)state;
   log_hold(1);
   for (int round = 0; round < 12000; round++) {
     config.threads_per_qpu = 1 + round % 2;

@@ -71,7 +71,6 @@ static const struct breach sequences[] = {
 
 static void each_rule_of_an_instruction_is_checked_and_no_stricter_than_it_is(void **state)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
     qpu_must_refuse(alone[i].broken, alone[i].rule);
     struct qpu_program program = qpu_must_assemble(alone[i].right, 0);
@@ -81,7 +80,6 @@ static void each_rule_of_an_instruction_is_checked_and_no_stricter_than_it_is(vo
 
 static void each_rule_of_a_sequence_is_checked_and_no_stricter_than_it_is(void **state)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++)
     for (int right = 0; right < 2; right++) {
       char text[400];
@@ -107,7 +105,6 @@ static struct qpu_inst busy(const char *text)
 
 static void a_peripheral_that_no_operation_takes_counts(void **state)
 {
-  (void)state;
   struct qpu_inst inst = busy("fadd vpm, r0, r1; fmul r2, r0, r1");
   inst.raddr_b = QPU_R_VPM_WAIT;
   assert_non_null(strstr(qpu_hazard_within(&inst)->text, "only two VPM accesses"));

@@ -85,7 +85,6 @@ static int64_t random_between(uint64_t *seed, int64_t low, int64_t high)
 static void any_box_of_any_grid_is_the_models(void **state)
 {
   uint64_t seed = 1;
-  (void)state;
   for (int round = 0; round < 60; round++) {
     int64_t extent[3] = {random_between(&seed, 3, 11), random_between(&seed, 3, 11),
                          random_between(&seed, 3, 60)};
@@ -109,7 +108,6 @@ static void a_sweep_costs_the_clocks_of_its_loop(void **state)
 {
   struct side side;
   struct qpu_emu_stats stats;
-  (void)state;
   log_hold(1);
   side_open(&side, "qpu", NULL, (const int64_t[3]){32, 32, 64});
   side_sweep(&side, &side.fields.layout.owned, 0);
@@ -129,7 +127,6 @@ static void a_boxs_points_are_counted(void **state)
 {
   struct side side;
   struct himeno_counts counts;
-  (void)state;
   log_hold(1);
   side_open(&side, "qpu", NULL, (const int64_t[3]){5, 6, 40});
   side_sweep(&side, &side.fields.layout.owned, 0);
@@ -147,7 +144,6 @@ static void a_long_box_is_estimated_by_a_part(void **state)
 {
   static const int64_t extents[][3] = {{66, 38, 50}, {66, 194, 50}};
   double ns[2];
-  (void)state;
   log_hold(1);
   for (int n = 0; n < 2; n++) {
     struct side side;

@@ -191,7 +191,6 @@ static void random_instructions_match_the_interpreter(void **state)
   uint32_t code;
   uint64_t seed = 1;
   int fast = 0;
-  (void)state;
   for (int round = 0; round < ROUNDS / LENGTH; round++) {
     if (round % 200 == 0) {
       if (round) qpu_emu_destroy(emu);

@@ -77,7 +77,6 @@ static const struct {
 
 static void mistakes_are_named_with_their_line(void **state)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
     qpu_must_refuse(mistakes[i].text, mistakes[i].message);
 }
@@ -87,7 +86,6 @@ static void what_only_files_can_hold_is_refused_too(void **state)
   static char text[70000];
   char path[] = "/tmp/qpu-asm-XXXXXX";
   struct qpu_program program;
-  (void)state;
   memset(text, 'x', sizeof text - 1);
   qpu_must_refuse(text, "the line is longer than");
   int file = mkstemp(path);

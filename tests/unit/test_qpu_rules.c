@@ -31,7 +31,6 @@ static void rotations_that_touch_other_lanes_break_no_rule(void **state)
       "and.setf -, elem_num, 12\nmov r2, r1\nmov.ifnz r2, r2 >> 3\nmov vpm, r2\n",
   };
   static const uint32_t expected[][2] = {{114, 114}, {118, 118}, {116, 117}};
-  (void)state;
   for (size_t i = 0; i < 3; i++) {
     char text[1000];
     snprintf(text, sizeof text, RIG_BEGIN "%s" RIG_END(1), harmless[i]);
@@ -41,7 +40,6 @@ static void rotations_that_touch_other_lanes_break_no_rule(void **state)
 
 static void a_lane_just_written_and_moved_down_is_still_a_fault(void **state)
 {
-  (void)state;
   struct qpu_rig rig = rig_open_checked(
       NULL, RIG_BEGIN "sub.setf -, elem_num, 14\nmov r2, r0\nnop\nmov.ifz r2, r1\nmov r5rep, r2 << 14\n" END,
       1);
@@ -53,7 +51,6 @@ static void a_lane_just_written_and_moved_down_is_still_a_fault(void **state)
 static void both_alus_may_move_a_register_onto_itself(void **state)
 {
   static const uint32_t expected[] = {100, 101};
-  (void)state;
   must_run(RIG_BEGIN "mov vpm, r0\nldi vw_setup, 0x80904000\nmov vw_addr, ra31\nmov -, vw_wait\n"
                      "mov irq, 1\nmov r0, r0; mov r0, r0; thrend\nnop\nnop\n",
            0, expected, 2);
@@ -64,7 +61,6 @@ static void both_alus_may_move_a_register_onto_itself(void **state)
 static void an_alu_that_does_nothing_writes_nothing(void **state)
 {
   static const uint32_t expected[] = {101, 102};
-  (void)state;
   must_run(RIG_BEGIN ".int 0x009e7000, 0x10020827\nmov r1, r0 << 1\n"
                      ".int 0x809e7009, 0x10024861\nmov vpm, r1\n" RIG_END(1),
            1, expected, 2);
@@ -85,7 +81,6 @@ static const struct {
 
 static void what_documents_answer_differently_is_refused(void **state)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
     char text[1000];
     snprintf(text, sizeof text, RIG_BEGIN "mov ra1, r0\nnop\n%s\n" END, questions[i].text);
@@ -105,7 +100,6 @@ static void what_makes_no_difference_is_no_question(void **state)
                                       "fmul r2, r1 << 1, r0 << 1",
                                       "mov r2, ra1 << 1"};
   static const uint32_t expected[] = {100, 101};
-  (void)state;
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     char text[1000];
     snprintf(text, sizeof text, RIG_BEGIN "mov ra1, r0\nnop\n%s\nmov vpm, r0\n" RIG_END(1), texts[i]);
@@ -115,7 +109,6 @@ static void what_makes_no_difference_is_no_question(void **state)
 
 static void whole_rows_with_blockmode_are_stored(void **state)
 {
-  (void)state;
   struct qpu_rig rig = run(RIG_BEGIN "mov vpm, r0\nmov vpm, r1\nldi vw_setup, 0xc0010000\n"
                                      "ldi vw_setup, 0x80000000 | 2 << 23 | 16 << 16 | 1 << 14\n"
                                      "mov vw_addr, ra31\nmov -, vw_wait\n" END,
@@ -127,7 +120,6 @@ static void whole_rows_with_blockmode_are_stored(void **state)
 /* Rows of 3072 numbers are 12288 bytes apart, which is the pitch of the published product. */
 static void a_load_steps_over_rows_of_up_to_65535_bytes(void **state)
 {
-  (void)state;
   for (uint32_t pitch = 8188; pitch <= 12288; pitch += 4100) {
     char text[1000];
     snprintf(text, sizeof text,
@@ -144,7 +136,6 @@ static void a_load_steps_over_rows_of_up_to_65535_bytes(void **state)
 
 static void a_store_steps_over_rows_of_up_to_65535_bytes(void **state)
 {
-  (void)state;
   for (uint32_t gap = 8191; gap <= 12288; gap += 4097) {
     char text[1000];
     snprintf(text, sizeof text,

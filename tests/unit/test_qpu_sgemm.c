@@ -78,14 +78,12 @@ static struct gpu_device *device;
 
 static int open_device(void **state)
 {
-  (void)state;
   setenv("HIMENO_QPU", "emulator", 1);
   return gpu_open(&gpu_backend_qpu, 0, &device);
 }
 
 static int close_device(void **state)
 {
-  (void)state;
   gpu_close(device);
   return 0;
 }
@@ -127,7 +125,6 @@ static void transposed_matrices_give_the_same_bits(void **state)
 {
   static float plain[40000];
   uint64_t seed = 9;
-  (void)state;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (int trans = 1; trans < 4; trans++) {
       struct qpu_sgemm_problem m = problem(&seed, 37, 21, 75, 0.5f, -2.0f), t = m;
@@ -155,7 +152,6 @@ static void c_in_the_qpus_memory_is_used_in_place(void **state)
 {
   static const size_t lds[] = {128, 131, 3072, 16383, 16384};
   uint64_t seed = 11;
-  (void)state;
   for (int k = qpu_sgemm_138; k <= qpu_sgemm_67; k++)
     for (size_t s = 0; s < sizeof lds / sizeof lds[0]; s++)
       for (int beta = 0; beta < 2; beta++) {
@@ -178,7 +174,6 @@ static void c_in_the_qpus_memory_is_used_in_place(void **state)
 static void random_shapes_give_the_models_bits(void **state)
 {
   uint64_t seed = 1;
-  (void)state;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (int round = 0; round < 12; round++) {
       size_t p = 1 + qpu_random(&seed) % 50, q = 1 + qpu_random(&seed) % 40, r = 1 + qpu_random(&seed) % 150;
@@ -193,7 +188,6 @@ static void smallest_sizes_and_whole_tiles_work(void **state)
   static const size_t sizes[][3] = {{1, 1, 1},  {16, 2, 64}, {16, 3, 64}, {17, 1, 65},
                                     {1, 33, 1}, {1, 1, 200}, {200, 1, 1}, {32, 16, 128}};
   uint64_t seed = 2;
-  (void)state;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
       struct qpu_sgemm_problem m = problem(&seed, sizes[s][0], sizes[s][1], sizes[s][2], 0.5f, -2.0f);
@@ -207,7 +201,6 @@ static void alpha_and_beta_of_zero_are_right(void **state)
 {
   static const float pairs[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 0.5f}, {-1.5f, 0}};
   uint64_t seed = 3;
-  (void)state;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (size_t s = 0; s < sizeof pairs / sizeof pairs[0]; s++) {
       struct qpu_sgemm_problem m = problem(&seed, 20, 9, 70, pairs[s][0], pairs[s][1]);
@@ -226,7 +219,6 @@ static void the_innermost_loops_have_their_lengths(void **state)
                   {qpu_sgemm_68, 68, 64},   {qpu_sgemm_67, 67, 64},       {qpu_sgemm_tmu1, 78, 48},
                   {qpu_sgemm_ctmu, 67, 64}, {qpu_sgemm_vertical, 67, 64}, {qpu_sgemm_threads, 35, 32},
                   {qpu_sgemm_half, 35, 32}};
-  (void)state;
   assert_int_equal(QPU_SGEMM_KERNELS, sizeof expected / sizeof expected[0]);
   for (size_t i = 0; i < QPU_SGEMM_KERNELS; i++) {
     const struct qpu_sgemm_kernel *kernel = &qpu_sgemm_kernels[expected[i].place];
@@ -247,7 +239,6 @@ static void the_articles_product_is_within_the_types_bound(void **state)
   uint64_t seed = 4;
   struct gemm_counts counts;
   const struct qpu_sgemm_kernel *kernel = &qpu_sgemm_kernels[qpu_sgemm_67];
-  (void)state;
   struct qpu_sgemm_problem m = problem(&seed, 96, 363, 3025, 1.0f, 0.0f);
   run(kernel, &m, 12, &counts);
   assert_int_equal(counts.loop_iterations, 6 * 48 * (363 - 1));
@@ -271,7 +262,6 @@ static void each_rung_needs_fewer_instructions(void **state)
   static const enum qpu_sgemm_place rungs[] = {qpu_sgemm_dot, qpu_sgemm_138, qpu_sgemm_72, qpu_sgemm_68,
                                                qpu_sgemm_67};
   uint64_t seed = 5, last = UINT64_MAX;
-  (void)state;
   struct qpu_sgemm_problem m = problem(&seed, 48, 200, 256, 1.0f, 1.0f);
   for (size_t i = 0; i < sizeof rungs / sizeof rungs[0]; i++) {
     struct gemm_counts counts;
@@ -285,7 +275,6 @@ static void each_rung_needs_fewer_instructions(void **state)
 static void memory_is_used_again(void **state)
 {
   uint64_t seed = 7;
-  (void)state;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++) {
     struct qpu_sgemm *sgemm;
     assert_int_equal(qpu_sgemm_open(device, &qpu_sgemm_kernels[k], 17, 5, 66, &sgemm), STATUS_OK);
@@ -315,7 +304,6 @@ static struct gemm_counts estimated(const struct qpu_sgemm_kernel *kernel, size_
 
 static void a_first_run_is_estimated_and_counts_as_others(void **state)
 {
-  (void)state;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     assert_true(estimated(&qpu_sgemm_kernels[k], 100, 64, 300).estimate_seconds > 100e-6);
 }
@@ -335,7 +323,6 @@ static double estimated_by_part(const struct qpu_sgemm_kernel *kernel, size_t p,
 static void a_part_estimates_the_whole(void **state)
 {
   static const size_t shapes[][3] = {{96, 40, 2000}, {64, 1500, 300}, {480, 64, 512}};
-  (void)state;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
       const struct qpu_sgemm_kernel *kernel = &qpu_sgemm_kernels[k];
@@ -357,7 +344,6 @@ static void two_threads_take_the_emulator(void **state)
 {
   struct gpu_device pi = {&gpu_backend_qpu, {.name = "Raspberry Pi"}};
   char why[GPU_TEXT_MAX] = "";
-  (void)state;
   assert_true(qpu_sgemm_fits(&qpu_sgemm_kernels[qpu_sgemm_threads], device, why));
   assert_true(qpu_sgemm_fits(&qpu_sgemm_kernels[qpu_sgemm_67], &pi, why));
   assert_false(qpu_sgemm_fits(&qpu_sgemm_kernels[qpu_sgemm_threads], &pi, why));
@@ -367,7 +353,6 @@ static void two_threads_take_the_emulator(void **state)
 static void what_cannot_be_is_refused(void **state)
 {
   uint64_t seed = 6;
-  (void)state;
   struct qpu_sgemm_problem m = problem(&seed, 4, 4, 4, 1, 0);
   log_hold(1);
   assert_int_equal(multiply_on(&qpu_sgemm_kernels[0], &m, 13, NULL), STATUS_USAGE);

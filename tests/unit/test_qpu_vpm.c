@@ -37,7 +37,6 @@ static uint32_t *word(struct qpu_vpm *of, int k)
 static void every_vector_access_reads_and_writes_its_elements_and_no_more(void **state)
 {
   uint64_t seed = 2;
-  (void)state;
   for (int horizontal = 0; horizontal < 2; horizontal++)
     for (int address = 0; address < 64; address++) {
       const uint32_t setup = (uint32_t)(0x200 | horizontal << 11 | 1 << 12 | address);
@@ -59,7 +58,6 @@ static void every_vector_access_reads_and_writes_its_elements_and_no_more(void *
 
 static void addresses_go_on_by_the_stride(void **state)
 {
-  (void)state;
   for (int stride = 0; stride < 64; stride++) {
     struct qpu_vpm_access access = qpu_vpm_access_of((uint32_t)(0xa00 | stride << 12 | 50 | 3 << 20));
     qpu_vec got;
@@ -76,13 +74,11 @@ static uint32_t block;
 
 static int open_memory(void **state)
 {
-  (void)state;
   return qpu_memory_create(&memory, 1 << 18, QPU_EMU_BASE) || qpu_memory_alloc(&memory, 1 << 17, &block);
 }
 
 static int close_memory(void **state)
 {
-  (void)state;
   qpu_memory_destroy(&memory);
   return 0;
 }
@@ -108,7 +104,6 @@ static void every_load_goes_where_it_is_set_up_to(void **state)
 {
   uint64_t seed = 3;
   int right = 0, refused = 0;
-  (void)state;
   uint8_t *bytes = qpu_memory_at(&memory, block);
   for (int i = 0; i < 1 << 17; i++) bytes[i] = (uint8_t)qpu_random(&seed);
   for (int round = 0; round < 20000; round++) {
@@ -158,7 +153,6 @@ static void every_store_comes_from_where_it_is_set_up_to(void **state)
   static uint8_t expected[1 << 17];
   uint64_t seed = 4;
   int right = 0, refused = 0;
-  (void)state;
   for (int round = 0; round < 4000; round++) {
     struct store_case c = {1 + (int)(qpu_random(&seed) % (round % 4 ? 16 : 128)),
                            1 + (int)(qpu_random(&seed) % (round % 3 ? 16 : 128)),
@@ -198,7 +192,6 @@ static void transfers_stay_in_their_allocation(void **state)
                          .address = block + (1 << 17) - 64};
   struct qpu_dma store = {.active_setup = 0x80000000u | 1 << 23 | 16 << 16 | 1 << 14,
                           .address = block + (1 << 17) - 64};
-  (void)state;
   assert_null(qpu_dma_load(&load, &memory, &vpm));
   assert_null(qpu_dma_store(&store, &memory, &vpm));
   load.address += 4;
@@ -214,7 +207,6 @@ static void transfers_stay_in_their_allocation(void **state)
 /* Rows are written and columns read, which transposes, as the SGEMM kernels do. */
 static void programs_reach_all_of_it(void **state)
 {
-  (void)state;
   struct qpu_rig rig = rig_open(
       NULL, "mov ra30, unif\nmov ra31, unif\nldi vr_setup, 0x83001000\nmov vr_addr, ra30\nmov -, vr_wait\n"
             "ldi vr_setup, 0x1200\nldi vw_setup, 0x1a10\n.rep i, 16\nmov vpm, vpm\n.endr\n"
@@ -234,7 +226,6 @@ static void programs_reach_all_of_it(void **state)
 /* A second read may be set up while one vector of the first one is left. */
 static void reads_set_up_ahead_follow_each_other(void **state)
 {
-  (void)state;
   struct qpu_rig rig =
       rig_open(NULL, "mov ra30, unif\nmov ra31, unif\nldi vw_setup, 0x1a00\nmov vpm, 5\nmov vpm, 6\n"
                      "ldi vr_setup, 0x101a00\nldi vr_setup, 0x101a01\nnop\nmov r0, vpm\nmov r1, vpm\n"
@@ -248,7 +239,6 @@ static void reads_set_up_ahead_follow_each_other(void **state)
 /* A read without a wait must return the VPM's previous content. */
 static void a_load_is_not_there_before_it_is_waited_for(void **state)
 {
-  (void)state;
   struct qpu_rig rig = rig_open(NULL, "mov ra30, unif\nmov ra31, unif\nldi vr_setup, 0x83011000\nmov "
                                       "vr_addr, ra30\nldi vr_setup, 0x101a00\nnop\n"
                                       "mov r0, vpm\nmov -, vr_wait\nldi vr_setup, 0x101a00\nnop\nmov r1, "

@@ -33,7 +33,6 @@ static void nvml_reports_power_clocks_temperature_and_throttling(void **state)
   struct telemetry_sample sample;
   struct telemetry *t =
       fake("milliwatts=512500 clock@2=1305 clock=1980 memory=2500 celsius=71 throttle=101", "");
-  (void)state;
   assert_string_equal(telemetry_source(t), "NVML");
   telemetry_read(t, &sample);
   assert_true(sample.watts == 512.5 && sample.sm_mhz == 1305 && sample.memory_mhz == 2500 &&
@@ -47,7 +46,6 @@ static void nvml_reports_ecc_links_and_retired_memory(void **state)
   struct telemetry_state s;
   struct telemetry *t =
       fake("ecc=0 fixed=7 broken=2 rows=3 rows_lost=4 gen=4 width=8 width_max=16 links=18 links_up=17", "");
-  (void)state;
   telemetry_state(t, &s);
   assert_true(s.ecc == 0 && s.corrected == 7 && s.uncorrected == 2 && s.retired == 7);
   assert_true(s.pcie_gen == 4 && s.pcie_gen_max == 5 && s.pcie_width == 8 && s.pcie_width_max == 16);
@@ -60,7 +58,6 @@ static void peaks_are_clocks_by_widths(void **state)
 {
   struct telemetry_state s;
   struct telemetry *t = fake("top=1980 memory_top=3201 bits=6144 cores=16896", "");
-  (void)state;
   telemetry_state(t, &s);
   assert_true(telemetry_peak_bytes(&s) == 4916.736e9 && telemetry_peak_flops(&s) == 66908.16e9);
   telemetry_close(t);
@@ -76,7 +73,6 @@ static void peaks_are_clocks_by_widths(void **state)
 static void nvml_reports_who_else_holds_memory(void **state)
 {
   struct telemetry_memory m;
-  (void)state;
   telemetry_close(fake("memory_mib=81559 holder=4711 holder_mib=74752", ""));
   telemetry_memory("0000:12:00.0", &m);
   assert_true(m.total == (int64_t)81559 << 20 && m.free == (int64_t)(81559 - 74752) << 20);
@@ -89,7 +85,6 @@ static void nvml_counts_bytes_through_links(void **state)
 {
   struct telemetry_sent before, after, none;
   struct telemetry *t = fake("nvlink=7 nvlink_each=5 pcie=4294967290 pcie_each=10", "");
-  (void)state;
   telemetry_sent(t, &before);
   telemetry_sent(t, &after);
   assert_true(before.nvlink == 7 * 1024 && before.pcie == 4294967290 && after.pcie == 4);
@@ -108,7 +103,6 @@ static void nvml_counts_millijoules(void **state)
 {
   double joules = -1;
   struct telemetry *t = fake("joules=1234.567", "");
-  (void)state;
   assert_non_null(strstr(telemetry_joules(t, &joules), "NVML"));
   assert_true(joules > 1234.5669 && joules < 1234.5671);
   telemetry_close(t);
@@ -122,7 +116,6 @@ static void nvml_counts_replays_crc_errors_and_xids(void **state)
   struct telemetry_state s;
   char text[TELEMETRY_DETAIL_BYTES];
   struct telemetry *t = fake("resent=4 link_replays=1 link_recoveries=2 link_flits=5 link_data=6", "");
-  (void)state;
   telemetry_state(t, &s);
   assert_true(s.pcie_replays == 4 && s.nvlink_replays == 1 && s.nvlink_recoveries == 2 && s.nvlink_crc == 11);
   assert_int_equal(s.xids, 0);
@@ -147,7 +140,6 @@ static void pages_replace_rows_on_older_devices(void **state)
 {
   struct telemetry_state s;
   struct telemetry *t = fake("pages=4 pages_double=1", "rows");
-  (void)state;
   telemetry_state(t, &s);
   assert_int_equal(s.retired, 5);
   telemetry_close(t);
@@ -158,7 +150,6 @@ static void what_a_driver_lacks_stays_unknown(void **state)
   struct telemetry_sample sample;
   struct telemetry_state s;
   struct telemetry *t = fake("", "milliwatts celsius throttle ecc fixed");
-  (void)state;
   telemetry_read(t, &sample);
   telemetry_state(t, &s);
   assert_true(sample.watts == TELEMETRY_UNKNOWN && sample.celsius == TELEMETRY_UNKNOWN);
@@ -170,7 +161,6 @@ static void what_a_driver_lacks_stays_unknown(void **state)
 static void without_a_library_or_a_place_nothing_is_known(void **state)
 {
   struct telemetry_sample sample;
-  (void)state;
   setenv("HIMENO_NVML", "/nonexistent/libnvidia-ml.so.1", 1);
   setenv("HIMENO_SYSFS", "/nonexistent", 1);
   for (int place = 0; place < 2; place++) {
@@ -188,7 +178,6 @@ static char root[] = "/tmp/telemetry-XXXXXX", folder[120];
 
 static int tree_open(void **state)
 {
-  (void)state;
   strcpy(root + strlen(root) - 6, "XXXXXX");
   if (!mkdtemp(root)) return -1;
   snprintf(folder, sizeof folder, "%s/bus/pci/devices/0000:c1:00.0", root);
@@ -200,7 +189,6 @@ static int tree_open(void **state)
 static int tree_close(void **state)
 {
   char command[200];
-  (void)state;
   snprintf(command, sizeof command, "rm -r %s", root);
   return system(command);
 }
@@ -231,7 +219,6 @@ static struct telemetry_sample sample_of(struct telemetry *t)
 static void sysfs_reports_power_temperature_and_link(void **state)
 {
   struct telemetry_state s;
-  (void)state;
   put("vendor", "0x1002\n");
   put("current_link_speed", "16.0 GT/s PCIe\n");
   put("max_link_speed", "32.0 GT/s PCIe\n");
@@ -255,7 +242,6 @@ static void sysfs_reports_power_temperature_and_link(void **state)
 static void amdgpu_counts_errors_and_bad_pages(void **state)
 {
   struct telemetry_state s;
-  (void)state;
   put("vendor", "0x1002\n");
   put("ras/umc_err_count", "ue: 1\nce: 12\nde: 3\n");
   put("ras/gpu_vram_bad_pages", "0x027f5d43 : 0x00001000 : R\n0x027f5d4b : 0x00001000 : P\n"
@@ -273,7 +259,6 @@ static void amdgpu_counts_errors_and_bad_pages(void **state)
 static void newer_amdgpus_count_errors_elsewhere(void **state)
 {
   struct telemetry_state s;
-  (void)state;
   put("vendor", "0x1002\n");
   put("ras/aca_umc", "ue: 0\nce: 4\nde: 0\n");
   struct telemetry *t = card();
@@ -285,7 +270,6 @@ static void newer_amdgpus_count_errors_elsewhere(void **state)
 static void reasons_are_named(void **state)
 {
   char text[120];
-  (void)state;
   assert_string_equal(telemetry_throttle_text(THROTTLE_POWER_CAP | THROTTLE_THERMAL, text, sizeof text),
                       "power cap, thermal");
   assert_string_equal(telemetry_throttle_text(0, text, sizeof text), "");

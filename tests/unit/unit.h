@@ -13,4 +13,7 @@
 
 #include <cmocka.h>
 
+/* Most test functions do not use their argument, the state. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 #endif
