@@ -57,12 +57,12 @@ static void stolen_read(struct starvation *s)
   char line[512];
   int cpu;
   unsigned long long stolen;
-  cpu_set_t allowed;
+  cpu_set_t allowed = {{0}};
   FILE *file = fopen("/proc/stat", "re");
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof allowed, &allowed);
   while (file && fgets(line, sizeof line, file))
-    if (sscanf(line, "cpu%d %*u %*u %*u %*u %*u %*u %*u %llu", &cpu, &stolen) == 2 && cpu >= 0 &&
-        cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed))
+    if (sscanf(line, "cpu%d %*u %*u %*u %*u %*u %*u %*u %llu", &cpu, &stolen) == 2 &&
+        CPU_ISSET(cpu, &allowed))
       s->stolen[cpu] = (double)stolen / (double)sysconf(_SC_CLK_TCK);
   if (file) fclose(file);
 }

@@ -192,20 +192,6 @@ static void a_schema_evaluates_no_value(void **state)
   assert_int_equal(evaluated, 0);
 }
 
-static void one_more_field(struct doc *d, const struct state *s)
-{
-  fields(d, s);
-  doc_real(d, "planted", 0, "", "", s->rate);
-}
-
-static void a_field_is_one_line(void **state)
-{
-  json_t *schema = schema_of(one_more_field);
-  (void)state;
-  assert_property(schema, "planted", "{\"type\":\"number\",\"minimum\":0}");
-  json_decref(schema);
-}
-
 static void open_with(struct doc *d, const char *name, const char *about, const char *field)
 {
   doc_object(d, name, 0, about, 1);
@@ -341,7 +327,6 @@ int main(void)
       cmocka_unit_test(unknown_values_are_absent_or_null),
       cmocka_unit_test(the_same_calls_make_the_schema),
       cmocka_unit_test(a_schema_evaluates_no_value),
-      cmocka_unit_test(a_field_is_one_line),
       cmocka_unit_test(objects_that_occur_again_are_defined_once),
       cmocka_unit_test(the_frame_names_its_program_and_host),
       cmocka_unit_test(what_was_lost_is_noticed),

@@ -34,85 +34,84 @@ static int give_back(void **state)
   return 0;
 }
 
-static void a_failure_is_one_line_and_its_status_is_passed_up(void **state)
+static void a_failure_is_one_line_and_names_rank_host_and_device_as_far_as_known(void **state)
 {
   (void)state;
   assert_int_equal(log_fail(STATUS_ENVIRONMENT, "no %s", "memory"), STATUS_ENVIRONMENT);
-  assert_printed("prog: no memory\n");
-}
-
-static void a_failure_names_rank_host_and_device_as_far_as_known(void **state)
-{
-  (void)state;
+  assert_string_equal(log_identity(), "");
   log_set_rank(3, "n01");
   log_fail(STATUS_FAULT, "lost");
   log_set_device("GPU-0a1b");
   log_fail(STATUS_FAULT, "lost");
-  assert_printed("prog: rank 3, host n01: lost\nprog: rank 3, host n01, device GPU-0a1b: lost\n");
-  assert_string_equal(log_identity(), "rank 3, host n01, device GPU-0a1b");
+  assert_printed("prog: no memory\nprog: rank 3, host n01: lost\n"
+                 "prog: rank 3, host n01, device GPU-0a1b: lost\n");
+  log_set_rank(0, NULL);
+  assert_string_equal(log_identity(), "rank 0, device GPU-0a1b");
+  log_set_rank(-1, "n01");
+  assert_string_equal(log_identity(), "host n01, device GPU-0a1b");
 }
 
-static void a_single_process_has_no_rank(void **state)
-{
-  (void)state;
-  assert_string_equal(log_identity(), "");
-}
-
-static void held_errors_are_kept_and_not_printed(void **state)
-{
-  (void)state;
-  log_hold(1);
-  log_fail(STATUS_USAGE, "first");
-  log_fail(STATUS_USAGE, "second");
-  assert_string_equal(log_held(), "first\nsecond");
-  assert_printed("");
-}
-
-static void held_errors_are_printed_once_when_no_longer_held(void **state)
+static void held_errors_are_kept_until_they_are_printed_once_or_dropped(void **state)
 {
   (void)state;
   log_set_rank(1, "n01");
   log_hold(1);
   log_fail(STATUS_USAGE, "first");
-  log_fail(STATUS_USAGE, "second");
-  log_hold(0);
-  log_hold(0);
-  assert_string_equal(log_held(), "");
-  assert_printed("prog: rank 1, host n01: first\nprog: rank 1, host n01: second\n");
-}
-
-static void a_held_error_of_one_rank_alone_is_known_until_it_is_dropped(void **state)
-{
-  (void)state;
-  log_hold(1);
-  log_fail(STATUS_USAGE, "of all");
   assert_int_equal(log_held_local(), 0);
-  log_fail_local(STATUS_ENVIRONMENT, "of this one");
+  log_fail_local(STATUS_ENVIRONMENT, "second");
+  log_fail(STATUS_USAGE, "third");
   assert_int_equal(log_held_local(), 1);
-  log_drop();
-  assert_int_equal(log_held_local(), 0);
-}
-
-static void dropped_errors_are_gone_and_holding_goes_on(void **state)
-{
-  (void)state;
+  assert_string_equal(log_held(), "first\nsecond\nthird");
+  assert_printed("");
+  log_hold(0);
+  log_hold(0);
+  assert_true(log_held()[0] == 0 && log_held_local() == 0);
+  assert_printed(
+      "prog: rank 1, host n01: first\nprog: rank 1, host n01: second\nprog: rank 1, host n01: third\n");
   log_hold(1);
-  log_fail(STATUS_USAGE, "first");
+  log_fail_local(STATUS_USAGE, "first");
   log_drop();
-  assert_string_equal(log_held(), "");
-  log_fail(STATUS_USAGE, "second");
-  assert_string_equal(log_held(), "second");
-  log_drop();
-}
-
-static void a_flood_of_held_errors_keeps_the_first(void **state)
-{
-  (void)state;
-  log_hold(1);
+  assert_true(log_held()[0] == 0 && log_held_local() == 0);
   for (int i = 0; i < 10000; i++) log_fail(STATUS_USAGE, "error %d", i);
   assert_memory_equal(log_held(), "error 0\nerror 1\n", 16);
-  assert_true(strlen(log_held()) < 10000);
+  assert_int_equal(strlen(log_held()), 4095);
   log_drop();
+}
+
+static void muted_errors_are_neither_printed_nor_held(void **state)
+{
+  (void)state;
+  for (int mute = 0; mute <= LOG_UNFIT; mute++) {
+    assert_int_equal(log_mute(mute), mute ? mute - 1 : 0);
+    for (int hold = 1; hold >= 0; hold--) {
+      log_fail_local(STATUS_USAGE, "%d usage", mute);
+      log_fail_local(STATUS_ENVIRONMENT, "%d environment", mute);
+      assert_int_equal(log_held_local(), hold == 0 && mute == 0);
+      log_fail(STATUS_WRONG, "%d wrong", mute);
+      log_hold(hold);
+    }
+  }
+  assert_int_equal(log_mute(0), LOG_UNFIT);
+  assert_printed("prog: 0 usage\nprog: 0 environment\nprog: 0 wrong\nprog: 0 usage\nprog: 0 environment\n"
+                 "prog: 0 wrong\nprog: 2 wrong\nprog: 2 wrong\n");
+}
+
+static int begun;
+
+static void begin(void)
+{
+  begun++;
+}
+
+static void each_line_of_a_text_is_printed_after_the_progress_is_cleared(void **state)
+{
+  (void)state;
+  log_before(begin);
+  log_print("n02", "one\ntwo");
+  log_before(NULL);
+  log_print("", "three");
+  assert_printed("prog: n02: one\nprog: n02: two\nprog: three\n");
+  assert_int_equal(begun, 2);
 }
 
 static void a_message_stays_one_line_whatever_is_in_it(void **state)
@@ -155,14 +154,10 @@ static void warnings_are_for_rank_0_alone(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      SPECIFY(a_failure_is_one_line_and_its_status_is_passed_up),
-      SPECIFY(a_failure_names_rank_host_and_device_as_far_as_known),
-      SPECIFY(a_single_process_has_no_rank),
-      SPECIFY(held_errors_are_kept_and_not_printed),
-      SPECIFY(held_errors_are_printed_once_when_no_longer_held),
-      SPECIFY(a_held_error_of_one_rank_alone_is_known_until_it_is_dropped),
-      SPECIFY(dropped_errors_are_gone_and_holding_goes_on),
-      SPECIFY(a_flood_of_held_errors_keeps_the_first),
+      SPECIFY(a_failure_is_one_line_and_names_rank_host_and_device_as_far_as_known),
+      SPECIFY(held_errors_are_kept_until_they_are_printed_once_or_dropped),
+      SPECIFY(muted_errors_are_neither_printed_nor_held),
+      SPECIFY(each_line_of_a_text_is_printed_after_the_progress_is_cleared),
       SPECIFY(a_message_stays_one_line_whatever_is_in_it),
       SPECIFY(an_overlong_message_ends_in_dots),
       SPECIFY(warnings_are_for_rank_0_alone),

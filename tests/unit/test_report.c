@@ -176,41 +176,60 @@ static void missing_permission_is_reported(void **state)
 
 /* Text */
 
-static void assert_bar(const char *locale, double share, const char *expected)
+/* Bars have eighths of a cell, are plain where UTF-8 is not read, and never exceed their width or
+ * buffer. */
+static void bars_fit_into_their_width_and_buffer(void **state)
 {
+  static const struct {
+    const char *locale;
+    double share;
+    const char *bar;
+  } cases[] = {{"en_US.UTF-8", 0, ""},
+               {"en_US.UTF-8", 1.0 / 32, "▏"},
+               {"C.utf8", 0.5, "██"},
+               {"en_US.UTF-8", 0.625, "██▌"},
+               {"en_US.UTF-8", 1, "████"},
+               {"C", 0.5, "##"},
+               {"de_DE.ISO-8859-1", 1, "####"},
+               {"C", 17, "####"},
+               {"C", -1, ""},
+               {"C", NAN, ""}};
   char text[64];
-  setenv("LC_ALL", locale, 1);
-  report_bar(text, sizeof text, share, 4);
-  assert_string_equal(text, expected);
-}
-
-static void bars_are_drawn_with_eighths_of_a_cell(void **state)
-{
   (void)state;
-  assert_bar("en_US.UTF-8", 0, "");
-  assert_bar("en_US.UTF-8", 1.0 / 32, "▏");
-  assert_bar("C.utf8", 0.5, "██");
-  assert_bar("en_US.UTF-8", 0.625, "██▌");
-  assert_bar("en_US.UTF-8", 1, "████");
-}
-
-static void bars_are_plain_where_utf8_is_not_read(void **state)
-{
-  (void)state;
-  assert_bar("C", 0.5, "##");
-  assert_bar("de_DE.ISO-8859-1", 1, "####");
-}
-
-static void bars_never_exceed_their_width_or_buffer(void **state)
-{
-  char text[8];
-  (void)state;
-  assert_bar("C", 17, "####");
-  assert_bar("C", -1, "");
-  assert_bar("C", NAN, "");
-  setenv("LC_ALL", "C.UTF-8", 1);
-  report_bar(text, sizeof text, 1, 4);
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    setenv("LC_ALL", cases[c].locale, 1);
+    report_bar(text, sizeof text, cases[c].share, 4);
+    assert_string_equal(text, cases[c].bar);
+  }
+  setenv("LC_ALL", "", 1); /* counts as not set */
+  setenv("LC_CTYPE", "C.UTF-8", 1);
+  report_bar(text, 8, 1, 4);
   assert_string_equal(text, "██");
+}
+
+/* Standard deviations are at most 1.4826 times 5.1 times the largest deviation of three. */
+static void noise_is_reported_or_warned_of(void **state)
+{
+  static const struct {
+    double deviation;
+    int n, warn;
+    const char *text;
+  } cases[] = {
+      {0.01, 2, 0, ""},
+      {0.01, 3, 0,
+       "  noise      standard deviation of the blocks' times: at most 7.6%, with 99% confidence\n"},
+      {0.0013, 3, 1, ""},
+      {0.01, 3, 1, "  WARNING    noisy: a difference of less than 7.6% from another run may be noise\n"},
+      {0.04, 3, 1,
+       "  WARNING    this speed is too noisy to compare: standard deviation of block times up to 30%\n"}};
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    struct capture capture = capture_begin(stdout);
+    report_noise((const double[]){1, 1, 1 + cases[c].deviation}, cases[c].n, cases[c].warn, stdout);
+    char *text = capture_end(&capture);
+    assert_string_equal(text, cases[c].text);
+    free(text);
+  }
 }
 
 static void bytes_have_binary_units(void **state)
@@ -222,14 +241,8 @@ static void bytes_have_binary_units(void **state)
   assert_string_equal(report_bytes(1024 * 1024 - 1), "1.0 MiB");
   assert_string_equal(report_bytes(24ull << 30), "24.0 GiB");
   assert_string_equal(report_bytes(UINT64_MAX), "16.0 EiB");
-}
-
-static void several_byte_counts_fit_into_one_message(void **state)
-{
-  const char *first = report_bytes(1), *second = report_bytes(2);
-  (void)state;
-  assert_string_equal(first, "1 B");
-  assert_string_equal(second, "2 B");
+  const char *first = report_bytes(1), *second = report_bytes(2); /* several fit into one message */
+  assert_true(strcmp(first, "1 B") == 0 && strcmp(second, "2 B") == 0);
 }
 
 static void numbers_and_spreads_fill_their_columns(void **state)
@@ -245,7 +258,8 @@ static void numbers_and_spreads_fill_their_columns(void **state)
                {"C", NAN, 4, 0, "   -", "   -"},
                {"C.UTF-8", 1.25, 10, 1, "       1.2", "   ±125.0%"},
                {"C.UTF-8", 0, 0, 0, "–", "–"},
-               {"C.UTF-8", 0, 4, 0, "   –", "   –"}};
+               {"C.UTF-8", 0, 4, 0, "   –", "   –"},
+               {"C", 0.25, 3, 1, "0.2", "+-25.0%"}};
   char number[REPORT_NUMBER_BYTES], spread[REPORT_SPREAD_BYTES];
   (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -268,11 +282,9 @@ int main(void)
       SPECIFY(checking_changes_and_leaves_nothing),
       SPECIFY(why_a_file_cannot_be_written_is_reported),
       SPECIFY(missing_permission_is_reported),
-      SPECIFY(bars_are_drawn_with_eighths_of_a_cell),
-      SPECIFY(bars_are_plain_where_utf8_is_not_read),
-      SPECIFY(bars_never_exceed_their_width_or_buffer),
+      SPECIFY(bars_fit_into_their_width_and_buffer),
+      SPECIFY(noise_is_reported_or_warned_of),
       SPECIFY(bytes_have_binary_units),
-      SPECIFY(several_byte_counts_fit_into_one_message),
       SPECIFY(numbers_and_spreads_fill_their_columns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,75 +2,67 @@
 #include "tests/unit/unit.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/starvation.h"
 #include "base/stats.h"
 
 #define SAMPLES(...) (const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double)
 
-static void samples_come_in_any_order_and_stay_as_they_are(void **state)
+/* Simulated seconds of the clock, and texts of /proc/stat and of the counters of this thread (0)
+ * and of other threads (1). A text that is NULL is a file that cannot be opened. */
+static double simulated;
+static char *cpus, *counters[2];
+
+int clock_gettime(clockid_t id, struct timespec *now)
 {
-  double samples[] = {5, 1, 4, 2, 3};
-  struct stats_summary summary = stats_summarise(samples, 5);
-  (void)state;
-  assert_int_equal(summary.n, 5);
-  assert_true(summary.min == 1 && summary.median == 3 && summary.max == 5);
-  assert_true(summary.mean > 2.999999999 && summary.mean < 3.000000001);
-  assert_true(samples[0] == 5 && samples[4] == 3);
+  *now = (struct timespec){.tv_sec = (time_t)simulated};
+  return simulated > 0 ? 0 : (int)syscall(SYS_clock_gettime, id, now);
 }
 
-static void the_median_of_an_even_number_lies_between_the_middle_two(void **state)
+FILE *fopen(const char *path, const char *mode)
 {
-  struct stats_summary summary = stats_summarise(SAMPLES(10, 1, 2, 4));
-  (void)state;
-  assert_true(summary.median == 3);
+  char own[64];
+  snprintf(own, sizeof own, "/proc/self/task/%d/schedstat", (int)getpid());
+  char *text = strcmp(path, "/proc/stat") == 0 ? cpus : counters[strcmp(path, own) != 0];
+  return text ? fmemopen(text, strlen(text), mode) : NULL;
 }
 
-static void deviation_is_taken_from_the_median_so_that_an_outlier_does_not_count(void **state)
+/* Samples come in any order and stay as they are. Deviation is taken from the median, so that an
+ * outlier does not count. */
+static void samples_have_a_summary(void **state)
 {
-  struct stats_summary summary = stats_summarise(SAMPLES(1, 2, 3, 4, 1000));
+  static const struct {
+    double samples[5];
+    struct stats_summary is;
+  } cases[] = {{{5, 1, 4, 2, 3}, {.n = 5, .min = 1, .median = 3, .mean = 3, .max = 5, .mad = 1}},
+               {{10, 1, 2, 4}, {.n = 4, .min = 1, .median = 3, .mean = 4.25, .max = 10, .mad = 1.5}},
+               {{1, 2, 3, 4, 1000}, {.n = 5, .min = 1, .median = 3, .mean = 202, .max = 1000, .mad = 1}},
+               {{-7}, {.n = 1, .min = -7, .median = -7, .mean = -7, .max = -7}},
+               {{0}, {.n = 0}}};
   (void)state;
-  assert_true(summary.mad == 1);
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    const struct stats_summary *is = &cases[c].is, s = stats_summarise(cases[c].samples, is->n);
+    assert_true(s.n == is->n && s.min == is->min && s.median == is->median && s.max == is->max);
+    assert_true(s.mad == is->mad && fabs(s.mean - is->mean) < 1e-9);
+  }
 }
 
-static void one_sample_is_its_own_summary(void **state)
+static void noise_is_relative_to_the_median_of_three_samples_or_more(void **state)
 {
-  struct stats_summary summary = stats_summarise(SAMPLES(-7));
+  const struct stats_summary three = stats_summarise(SAMPLES(90, 100, 110)),
+                             two = stats_summarise(SAMPLES(1, 100)),
+                             zero = stats_summarise(SAMPLES(-1, 0, 1));
   (void)state;
-  assert_true(summary.min == -7 && summary.median == -7 && summary.max == -7 && summary.mean == -7);
-  assert_true(summary.mad == 0);
-}
-
-static void no_samples_give_zeros(void **state)
-{
-  struct stats_summary summary = stats_summarise(NULL, 0);
-  (void)state;
-  assert_int_equal(summary.n, 0);
-  assert_true(summary.min == 0 && summary.median == 0 && summary.max == 0 && summary.mean == 0 &&
-              summary.mad == 0);
-}
-
-static void noise_is_relative_to_the_median(void **state)
-{
-  struct stats_summary summary = stats_summarise(SAMPLES(90, 100, 110));
-  (void)state;
-  assert_true(stats_noise(&summary) > 0.148259 && stats_noise(&summary) < 0.148261);
-}
-
-static void two_samples_give_no_noise(void **state)
-{
-  struct stats_summary summary = stats_summarise(SAMPLES(1, 100));
-  (void)state;
-  assert_true(stats_noise(&summary) == 0);
-}
-
-static void noise_of_a_zero_median_is_zero_and_not_infinite(void **state)
-{
-  struct stats_summary summary = stats_summarise(SAMPLES(-1, 0, 1));
-  (void)state;
-  assert_true(stats_noise(&summary) == 0);
+  assert_true(stats_noise(&three) > 0.148259 && stats_noise(&three) < 0.148261);
+  assert_true(stats_noise(&two) == 0 && isinf(stats_noise_max(&two)));
+  assert_true(stats_noise(&zero) == 0 && stats_noise_max(&zero) == 0);
 }
 
 static double uniform(uint64_t *state)
@@ -135,17 +127,6 @@ static void few_blocks_are_known_by_the_worst_and_many_without_their_outliers(vo
   for (int s = 0; s < 40; s++) many[s] = s % 8 ? 1 + 0.001 * (s % 3) : 3;
   struct stats_summary disturbed = stats_summarise(many, 40);
   assert_true(stats_noise_max(&disturbed) < 0.01);
-  struct stats_summary two = stats_summarise(SAMPLES(1, 1));
-  assert_true(isinf(stats_noise_max(&two)));
-}
-
-static void the_clock_counts_seconds(void **state)
-{
-  double begin = stats_now();
-  (void)state;
-  usleep(20000);
-  double seconds = stats_now() - begin;
-  assert_true(seconds >= 0.02 && seconds < 10);
 }
 
 static void nobody_can_set_the_clock_back(void **state)
@@ -153,25 +134,73 @@ static void nobody_can_set_the_clock_back(void **state)
   struct timespec before;
   (void)state;
   clock_gettime(CLOCK_MONOTONIC, &before);
-  assert_true(fabs(stats_now() - (double)before.tv_sec) < 100);
+  usleep(20000);
+  const double seconds = stats_now() - (double)before.tv_sec - 1e-9 * (double)before.tv_nsec;
+  assert_true(seconds >= 0.02 && seconds < 10);
+}
+
+static void *waits(void *end)
+{
+  sem_wait(end);
+  return NULL;
+}
+
+/* In ten seconds this thread and another one run and wait for a core, and 1/100 s of its CPU are
+ * stolen. A thread that was idle for more than half of the time does not count. */
+static void the_share_of_waiting_and_of_stolen_time_is_known(void **state)
+{
+  static const struct {
+    char own[24], other[24];
+    int stolen;
+    double share;
+  } cases[] = {{"5000000000 3500000000", "1000000000 3900000000", 0, 0.3},
+               {"5000000000 3500000000", "4000000000 1000000000", 250, 0.3},
+               {"1000000000 500000000", "4000000000 1000000000", 0, 0.1},
+               {"1000000000 500000000", "4000000000 1000000000", 350, 0.35},
+               {"1000000000 99500000000", "0 0", 0, 1}};
+  char text[200], one[24], two[24], first[] = "1000000000 500000000 7";
+  const int cpu = sched_getcpu();
+  cpu_set_t mask;
+  pthread_t other;
+  sem_t end;
+  (void)state;
+  CPU_ZERO(&mask);
+  CPU_SET(cpu, &mask);
+  assert_int_equal(sched_setaffinity(0, sizeof mask, &mask) + sem_init(&end, 0, 0), 0);
+  assert_int_equal(pthread_create(&other, NULL, waits, &end), 0);
+  assert_null(starvation_begin());
+  assert_true(starvation_share(NULL) == -1);
+  cpus = text;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    simulated = 100;
+    counters[0] = first;
+    counters[1] = NULL;
+    snprintf(text, sizeof text, "cpu  9 9 9 9 9 9 9 9 9 9\ncpu%d 1 2 3 4 5 6 7 200 9 9\n", cpu);
+    struct starvation *begin = starvation_begin();
+    counters[0] = strcpy(one, cases[c].own);
+    counters[1] = strcpy(two, cases[c].other);
+    snprintf(text, sizeof text, "cpu%d 1 2 3 4 5 6 7 %d 9 9\ncpu%d 1 2 3 4 5 6 7 900 9 9\nintr 9\n", cpu,
+             200 + cases[c].stolen, cpu + 1);
+    assert_true(starvation_share(begin) == -1);
+    simulated = 110;
+    assert_true(fabs(starvation_share(begin) - cases[c].share) < 1e-9);
+    starvation_end(begin);
+  }
+  simulated = 0;
+  sem_post(&end);
+  pthread_join(other, NULL);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(samples_come_in_any_order_and_stay_as_they_are),
-      cmocka_unit_test(the_median_of_an_even_number_lies_between_the_middle_two),
-      cmocka_unit_test(deviation_is_taken_from_the_median_so_that_an_outlier_does_not_count),
-      cmocka_unit_test(one_sample_is_its_own_summary),
-      cmocka_unit_test(no_samples_give_zeros),
-      cmocka_unit_test(noise_is_relative_to_the_median),
-      cmocka_unit_test(two_samples_give_no_noise),
-      cmocka_unit_test(noise_of_a_zero_median_is_zero_and_not_infinite),
+      cmocka_unit_test(samples_have_a_summary),
+      cmocka_unit_test(noise_is_relative_to_the_median_of_three_samples_or_more),
       cmocka_unit_test(noise_is_below_its_bound_in_99_of_100_runs_of_any_number_of_blocks),
       cmocka_unit_test(the_bound_is_a_known_multiple_of_a_known_deviation),
       cmocka_unit_test(few_blocks_are_known_by_the_worst_and_many_without_their_outliers),
-      cmocka_unit_test(the_clock_counts_seconds),
       cmocka_unit_test(nobody_can_set_the_clock_back),
+      cmocka_unit_test(the_share_of_waiting_and_of_stolen_time_is_known),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

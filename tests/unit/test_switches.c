@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/switches.h"
+#include "tests/unit/capture.h"
 
 /** Each name of the table must occur once. */
 static void every_switch_has_values_and_a_meaning(void **state)
@@ -26,6 +27,16 @@ static void what_is_not_in_the_table_is_never_set(void **state)
   assert_int_equal(switch_number("HIMENO_NOWHERE", 7), 7);
   setenv("HIMENO_NOWHERE", "1:2", 1);
   assert_false(switch_pair("HIMENO_NOWHERE", pair));
+  setenv("HIMENO_CPU_CACH", "1", 1);
+  setenv("HIMENO_EMPTY", "", 1); /* counts as not set */
+  struct capture capture = capture_begin(stderr);
+  switches_warn();
+  char *text = capture_end(&capture);
+  assert_string_equal(text,
+                      "warning: HIMENO_NOWHERE, HIMENO_CPU_CACH: nothing reads a variable of that name, "
+                      "see doc/reference/switches.md\n");
+  free(text);
+  unsetenv("HIMENO_CPU_CACH");
   unsetenv("HIMENO_NOWHERE");
 }
 
@@ -42,6 +53,8 @@ static void nothing_and_no_number_count_as_not_set(void **state)
   setenv("HIMENO_CPU_CACHE", "4096", 1);
   assert_string_equal(switch_text("HIMENO_CPU_CACHE"), "4096");
   assert_int_equal(switch_number("HIMENO_CPU_CACHE", -3), 4096);
+  setenv("HIMENO_CPU_CACHE", "4k", 1);
+  assert_int_equal(switch_number("HIMENO_CPU_CACHE", -3), -3);
   setenv("HIMENO_HALO_CORRUPT", "12:34", 1);
   assert_true(switch_pair("HIMENO_HALO_CORRUPT", pair) && pair[0] == 12 && pair[1] == 34);
   unsetenv("HIMENO_HALO_CORRUPT");
