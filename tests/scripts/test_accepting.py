@@ -4,6 +4,7 @@
 
 import itertools
 import json
+import re
 
 import helper  # first, because it makes other modules importable
 import fabric
@@ -291,44 +292,30 @@ class Accepting(helper.Case):
         """the verdict: the gravest finding gives the exit status, evidence against one host drains
         it, the others run again, and a run that left out a part is not accepted"""
 
-        def judged(*findings, left_out=()):
+        for findings, left_out, *wanted in (
+            ("", [], 0, True, "", ""),
+            ("", ["pair-a-b"], 5, False, "", ""),
+            ("slow a, wrong b, environment c", [], 4, False, "ab", "c"),
+            ("hang a, wrong b, fault c", [], 7, False, "b", "ac"),
+            ("slow a, environment c", [], 3, False, "a", "c"),
+            ("lost a, device hang b, hang b", [], 6, False, "ab", ""),
+            ("path ab", [], 5, False, "", ""),
+            ("suspect a", [], 5, False, "", ""),
+            ("path a, usage b, hang cd", [], 6, False, "", "bcd"),
+        ):
             run = helper.Run()
-            for kind, *on in findings:
-                run.find(kind, on, "why", {})
-            run.left_out = list(left_out)
+            for kind, on in re.findall(r"([a-z ]+) (\w+)(?:, )?", findings):
+                run.find(kind, list(on), "why", {})
+            run.left_out = left_out
             run.done = {"one": {"hosts": run.a.names, "command": "", "seconds": 1}}
             check = {"check": "ECC on", "outcome": "pass", "margin": None, "value": 1, "limit": 1}
             check.update(unit="", at_most=False)
             accept = {"policy": "default", "checks": [check]}
             run.documents = {"one": {"result": {"accept": accept}}}
             code = report.write(run)
-            document = json.load(open("accept.json"))
-            return (
-                code,
-                document["accepted"],
-                sorted(document["drain"]),
-                sorted(document["run_again"]),
-            )
-
-        self.assertEqual(judged(), (0, True, [], []))
-        self.assertEqual(judged(left_out=["pair-a-b"]), (5, False, [], []))
-        self.assertEqual(
-            judged(("slow", "a"), ("wrong", "b"), ("environment", "c")),
-            (4, False, ["a", "b"], ["c"]),
-        )
-        self.assertEqual(
-            judged(("hang", "a"), ("wrong", "b"), ("fault", "c")), (7, False, ["b"], ["a", "c"])
-        )
-        self.assertEqual(judged(("slow", "a"), ("environment", "c")), (3, False, ["a"], ["c"]))
-        self.assertEqual(
-            judged(("lost", "a"), ("device hang", "b"), ("hang", "b")), (6, False, ["a", "b"], [])
-        )
-        self.assertEqual(judged(("path", "a", "b")), (5, False, [], []))
-        self.assertEqual(judged(("suspect", "a")), (5, False, [], []))
-        self.assertEqual(
-            judged(("path", "a"), ("usage", "b"), ("hang", "c", "d")),
-            (6, False, [], ["b", "c", "d"]),
-        )
+            said = json.load(open("accept.json"))
+            lists = ("".join(sorted(said[name])) for name in ("drain", "run_again"))
+            self.assertEqual([code, said["accepted"], *lists], wanted)
 
     def test_what_every_host_fails_of_those(self):
         """a check that all judged hosts fail is no host's fault; if a host passes it, or only one

@@ -77,66 +77,28 @@ class Same(helper.Case):
 
 
 def check(name, margin, **others):
-    return {
-        "check": name,
-        "title": f"{name} of WHY",
-        "unit": "",
-        "value": 0.5,
-        "limit": 0.25,
-        "at_most": False,
-        "margin": margin,
-        "outcome": "pass",
-        "rank": None,
-        "why": "",
-        "from": "WHY",
-    } | others
+    found = {"check": name, "title": f"{name} of WHY", "unit": "", "value": 0.5, "limit": 0.25}
+    found |= {"at_most": False, "margin": margin, "outcome": "pass", "rank": None, "why": ""}
+    return found | {"from": "WHY"} | others
 
 
 class Acceptance(Same):
     measured = [
-        dict(
-            host=host,
-            gflops=gflops,
-            ceiling_share=0.75,
-            theory_share=None,
-            exchange_seconds=12.34e-6,
-            pair_seconds=None,
-            celsius=61,
-            watts=412.0,
-            gflops_per_watt=1.25,
-            sm_mhz=1410,
-            errors=errors,
-            outliers=outliers,
-            verdict=verdict,
-        )
+        dict(host=host, gflops=gflops, errors=errors, outliers=outliers, verdict=verdict)
+        | dict(ceiling_share=0.75, theory_share=None, exchange_seconds=12.34e-6, celsius=61)
+        | dict(pair_seconds=None, watts=412.0, gflops_per_watt=1.25, sm_mhz=1410)
         for host, gflops, errors, outliers, verdict in (
             ("HOST", 1234.5, 0, [], "pass"),
             ("n2", 617.25, 3, ["gflops", "errors"], "slow"),
         )
     ]
     document = {
-        "schema": "himeno-accept/1",
-        "time": "2026-11-23T12:04:18Z",
-        "accepted": False,
-        "conclusion": "WHY it is",
-        "policy": "WHY",
-        "hosts": ["HOST", "n2"],
-        "tested": ["HOST", "n2"],
-        "drain": {"n2": ["WHY"]},
-        "drain_list": "n2 HOST",
-        "run_again": {},
-        "run_again_list": "",
-        "suspect": {},
-        "not_judged": [],
-        "set_up": ["WHY of all"],
-        "unchecked": {"speed": ["HOST", "n2"]},
-        "measured": measured,
-        "left_out": [],
-        "ignored": [],
-        "seconds": 2.9,
-        "command": "accept 'FOLDER'",
-        "level": 2,
-        "durations": {"alone": {"steps": 3, "seconds": 12.4}},
+        **dict(schema="himeno-accept/1", time="2026-11-23T12:04:18Z", accepted=False, policy="WHY"),
+        **dict(conclusion="WHY it is", hosts=["HOST", "n2"], tested=["HOST", "n2"], level=2),
+        **dict(drain={"n2": ["WHY"]}, drain_list="n2 HOST", run_again={}, run_again_list=""),
+        **dict(suspect={}, not_judged=[], set_up=["WHY of all"], measured=measured, seconds=2.9),
+        **dict(unchecked={"speed": ["HOST", "n2"]}, left_out=[], ignored=[]),
+        **dict(command="accept 'FOLDER'", durations={"alone": {"steps": 3, "seconds": 12.4}}),
         "machine": {
             "models": {"DEVICE": 2},
             "driver": {"WHY": "HOST", "driver 580.1": "n2"},
@@ -145,18 +107,8 @@ class Acceptance(Same):
             "suite": {"0.2.0": "HOST"},
         },
         "devices": [
-            dict(
-                host=host,
-                rank=0,
-                model="DEVICE",
-                uuid=f"GPU-{host}",
-                serial=None,
-                gflops=gflops,
-                ceiling_gbps=2345.6,
-                celsius=61,
-                watts=None,
-                corrected=7,
-            )
+            dict(host=host, rank=0, model="DEVICE", uuid=f"GPU-{host}", serial=None, gflops=gflops)
+            | dict(ceiling_gbps=2345.6, celsius=61, watts=None, corrected=7)
             for host, gflops in (("HOST", 1234.5), ("n2", 617.25))
         ],
         "drift": {
@@ -164,34 +116,14 @@ class Acceptance(Same):
             "notes": ["WHY it moved"],
             "hosts": [dict(host="HOST", before=1300.0, gflops=1234.5, percent=-5.04, noise=1.25)],
             "devices": [
-                dict(
-                    host="HOST",
-                    rank=0,
-                    uuid=None,
-                    before=1300.0,
-                    gflops=1234.5,
-                    percent=-5.04,
-                    noise=1.25,
-                    corrected_per_day=0.5,
-                    outcome="slower",
-                )
+                dict(host="HOST", rank=0, uuid=None, before=1300.0, gflops=1234.5, percent=-5.04)
+                | dict(noise=1.25, corrected_per_day=0.5, outcome="slower")
             ],
         },
         "findings": [
-            {
-                "kind": "wrong",
-                "hosts": ["HOST", "n2"],
-                "device": "DEVICE",
-                "serial": "165",
-                "why": "WHY",
-                "command": "run 'FOLDER'",
-                "step": "alone",
-                "severity": "drain",
-                "percent_from_limit": -12.34,
-                "percent_from_peers": None,
-                "cause": "WHY it failed",
-                "next_step": "replace DEVICE",
-            }
+            dict(kind="wrong", hosts=["HOST", "n2"], device="DEVICE", serial="165", why="WHY")
+            | dict(command="run 'FOLDER'", step="alone", severity="drain", cause="WHY it failed")
+            | dict(percent_from_limit=-12.34, percent_from_peers=None, next_step="replace DEVICE")
         ],
     }
     checks = [

@@ -14,7 +14,6 @@ import statistics
 import helper
 import compare
 import content
-import documents
 import launch
 import plan
 import scaling
@@ -186,15 +185,8 @@ class Studying(helper.Case):
             )
 
         self.assertEqual((time([9, 2, 4]), time([8, 2, 4, 6]), time([])), (2, 2.5, 3))
-        options = {
-            "sizes": ["L"],
-            "ranks": [1, 2],
-            "kernels": ["stream"],
-            "transports": ["staged", "p2p"],
-            "scaling": ["strong", "weak"],
-            "procs": ["auto"],
-            "program": "himeno-gpu",
-        }
+        options = dict(sizes=["L"], ranks=[1, 2], kernels=["stream"], program="himeno-gpu")
+        options.update(transports=["staged", "p2p"], scaling=["strong", "weak"], procs=["auto"])
         self.assertEqual(len(plan.points_of(options)), 1 + 4)
 
     def test_a_study_that_is_not_finished(self):
@@ -220,18 +212,14 @@ class Studying(helper.Case):
         self.assertEqual(launch.verdict(".", {"points": []}), 0)
 
     def test_plots_of_several_cuts_the_fastest(self):
-        """plots take the fastest of several process grids, divide by ranks only in strong scaling,
-        leave out what failed, and convert the ceiling to operations"""
+        """plots take the fastest of several process grids, and divide by ranks only in strong
+        scaling"""
 
         def point(ranks, procs, seconds, mode="strong"):
-            return {
-                "kind": scaling.MEASURED,
-                "mode": mode,
-                "key": ("L", "stream", "staged" if ranks > 1 else None),
-                "ranks": ranks,
-                "procs": procs,
-                "seconds": seconds,
-            }
+            key = "L", "stream", "staged" if ranks > 1 else None
+            return dict(
+                kind=scaling.MEASURED, mode=mode, key=key, ranks=ranks, procs=procs, seconds=seconds
+            )
 
         points = [
             point(1, "1x1x1", 8),
@@ -268,57 +256,15 @@ class Studying(helper.Case):
                 for sizes in ("edcb", "a")
             ],
         )
-        rung = {
-            "kernel": "stream",
-            "class": "classic",
-            "gflops": 1,
-            "ceiling_share": 0.9,
-            "ceiling_gbps": 560,
-            "verified": "known",
-            "verdict": "pass",
-        }
-        config = {
-            "backend": "cpu",
-            "size": "L",
-            "ranks": 1,
-            "data": "dense",
-            "imax": 4,
-            "jmax": 4,
-            "kmax": 4,
-            "device": "it",
-        }
-        found = documents.ladder(
-            {
-                "config": config,
-                "rungs": [rung, {**rung, "verdict": "wrong"}],
-                "time": "2026-01-01",
-                "version": "1",
-            }
-        )
-        self.assertEqual(len(found["rungs"]), 1)
-        self.assertTrue(abs(found["rungs"][0]["ceiling"] - 340) < 1e-9)
 
     def test_a_report_has_efficiency_by_ranks(self):
         """a report shows efficiency by ranks, repeats that differ, and runs that were compared with
         nothing"""
 
         def row(ranks, time, verified="known"):
-            return {
-                "scaling": "strong",
-                "size": "L",
-                "ranks": ranks,
-                "kernel": "stream",
-                "transport": "staged",
-                "procs": "auto",
-                "imax": 4,
-                "jmax": 4,
-                "kmax": 4,
-                "seconds_a_sweep": time,
-                "ceiling_share": 0.9,
-                "gflops": 1,
-                "verified": verified,
-                "class": "classic",
-            }
+            one = row_of("L", time, "staged", ranks) | dict.fromkeys(("imax", "jmax", "kmax"), 4)
+            one |= {"procs": "auto", "ceiling_share": 0.9, "gflops": 1, "class": "classic"}
+            return one | {"verified": verified}
 
         class Study:
             predictions, drawn, documents, products = None, [], [{"ranks": [{"uuid": ""}]}], False

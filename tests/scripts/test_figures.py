@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares all that scripts/plot draws with tests/golden/figures.txt. After an intended change,
+look at the figures, and write that file again: tests/scripts/test_figures.py --write."""
+
+import argparse
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import runpy
+import shutil
+import sys
+
+import helper
+
+PYTHON = "/usr/bin/python3"
+GOLDEN = helper.SOURCE / "tests/golden/figures.txt"
+DOCUMENTS = helper.SOURCE / "tests/golden/documents"
+
+
+def rounded(values, digits=4):
+    """Return a few values as text; of many values their number, both ends and the mean."""
+    values = [float(one) for one in values]
+    if len(values) > 6:
+        values = [len(values), values[0], values[-1], sum(values) / len(values)]
+    return " ".join(f"{one:.{digits}g}" for one in values)
+
+
+def shown_by(axes):
+    """Yield a text for each artist of a panel."""
+    title = axes.get_title("left") + axes.get_title()
+    labels = title, axes.get_xlabel(), axes.get_ylabel()
+    yield f"{'|'.join(labels)}|{rounded(axes.get_position().bounds, 2)}"
+    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        ticks = ",".join(one.get_text() for one in axis.get_ticklabels())
+        yield f"{axis.get_scale()} {rounded(limits)}: {ticks}"
+    for one in axes.lines:
+        looks = one.get_color(), one.get_marker(), one.get_markerfacecolor(), one.get_linestyle()
+        looks += one.get_linewidth(), one.get_markersize(), one.get_clip_on(), one.get_label()
+        places = f"{rounded(one.get_xdata())}; {rounded(one.get_ydata())}"
+        yield f"line {' '.join(map(str, looks)).partition(' _child')[0]}: {places}"
+    for one in axes.patches:
+        looks = f"{one.get_hatch()} {rounded(one.get_facecolor())} {one.get_linewidth()}"
+        yield f"bar {looks}: {rounded(one.get_bbox().bounds)}"
+    for one in axes.collections:
+        places = zip(*(place for path in one.get_paths() for place in path.vertices))
+        yield f"area {rounded(one.get_facecolor().flat)}: {'; '.join(map(rounded, places))}"
+    for one in axes.images:
+        values = [float(value) for value in one.get_array().flat if value == value]
+        yield f"image {one.get_cmap().name} {rounded(one.get_clim())}: {rounded(values)}"
+    for one in axes.texts:
+        places = getattr(one, "xy", one.get_position()), getattr(one, "xyann", ())
+        looks = one.get_ha(), one.get_va(), f"{one.get_rotation():.0f}", one.get_fontsize()
+        yield f"text {one.get_text()!r} {[rounded(place, 2) for place in places]} {looks}"
+    if axes.get_legend():
+        yield "legend " + ", ".join(one.get_text() for one in axes.get_legend().get_texts())
+
+
+def edited(document, **changes):
+    """Return a copy of a document, with changed values of sections."""
+    document = json.loads(json.dumps(document))
+    for section, values in changes.items():
+        document[section].update(values)
+    return document
+
+
+class Figures(helper.Case):
+    def files(self, *documents):
+        """Write documents; return their paths."""
+        paths = [f"{place}.json" for place, _ in enumerate(documents)]
+        for path, document in zip(paths, documents):
+            with open(path, "w") as file:
+                json.dump(document, file)
+        return paths
+
+    def drawn(self, kind, *files, **more):
+        """Return a line for a figure and a line for each of its panels."""
+        import style
+
+        found = []
+        self.replace(style, "save", lambda *given, **named: found.append((*given, named)))
+        script = runpy.run_path(str(helper.SCRIPTS / "plot"))
+        given = argparse.Namespace(kind=kind, files=list(files), output="out", title="Head", **more)
+        script["draw"](given)
+        ((figure, *texts),) = found
+        figure.canvas.draw()
+        legend = ", ".join(one.get_text() for found in figure.legends for one in found.get_texts())
+        foot = [f"{one.get_text()!r} {rounded(one.get_position(), 2)}" for one in figure.texts]
+        tips = getattr(figure, "titles", {}).values()
+        lines = [f"{kind} {rounded(figure.get_size_inches())} {texts} {legend} {foot}"]
+        lines += [" / ".join(shown_by(axes)) for axes in figure.axes if axes.get_visible()]
+        lines += ["; ".join(dict.fromkeys(tips))] * bool(tips)
+        style.pyplot.close("all")
+        return [line.replace("\n", " ") for line in lines]
+
+    def figures(self):
+        """Yield the lines of each kind of figure."""
+        of = {path.stem: json.loads(path.read_text()) for path in DOCUMENTS.glob("*.json")}
+        h100, run, ladder = self.recorded("h100-2026-11"), of["himeno-gpu-2"], of["himeno-ladder-1"]
+        paths = json.loads((helper.SOURCE / "doc/results/h100-x4-2026-11/paths.json").read_text())
+        epyc = self.recorded("epyc-2026-11")["ladder-opencl-M"]
+        ladder["rungs"][0].update(verified="no", samples=[1, 1.1, 1.2])
+        ladder["rungs"][1]["verdict"] = "wrong"
+        yield self.drawn("ladder", *self.files(ladder, epyc))
+        again = edited(run, result={"gflops": 5e3, "verified": "no", "ceiling_share": None})
+        yield self.drawn("sizes", *self.files(run, again, of["himeno-gpu-1"], ladder, epyc))
+        yield self.drawn("paths", *self.files(paths))
+        yield self.drawn("host", *self.files(paths))
+        products = h100["gemm-ladder-cuda-4096"]
+        sizes = edited(products, config={"ranks": 2})
+        sizes["sizes"].append({**sizes["sizes"][0], "m": 64})
+        yield self.drawn("products", *self.files(products, sizes, of["gemm-ladder-1"]))
+        for kind in ("copies", "latency", "roofline"):
+            yield self.drawn(kind, *self.files(h100[f"mem-{kind}"]))
+        runs = {**self.recorded("hosts-x8-2026-11"), **self.recorded("h200-x4-2026-11-later")}
+        runs = [runs[name] for name in runs if re.match("strong-S-[12]-.*(none|p2p)|.*96x64", name)]
+        model = of["himeno-predict-1"]
+        one = {**model["predictions"][0], "size": "96x64x128", "transport": "staged-no-overlap"}
+        model["predictions"] = [
+            {**one, "ranks": ranks, "seconds": 1e-3 / ranks} for ranks in (1, 2, 4, 8, 16)
+        ]
+        yield self.drawn("scaling", *self.files(*runs, model))
+        shutil.copytree(DOCUMENTS / "study", "study")
+        study = json.loads(pathlib.Path("study/study.json").read_text())
+        point = study["points"][0]
+        name = point["name"][:-1]
+        study["points"] += [{**point, "name": "none", "transport": "p2p"}]
+        study["points"] += [{**point, "name": f"{name}2", "repeat": 2}]
+        study["options"]["transports"] += ["p2p"]
+        first = pathlib.Path(f"study/runs/{name}1.json").read_text()
+        slower = edited(json.loads(first), result={"samples": [1e-3]})
+        for path, document in (("study", study), (f"runs/{name}2", slower)):
+            pathlib.Path(f"study/{path}.json").write_text(json.dumps(document))
+        yield self.drawn("transports", "study", with_report=True)
+
+    def test_figures(self):
+        """each kind of figure shows what it did before"""
+        if not importlib.util.find_spec("matplotlib"):
+            self.skipTest("there is no Python with matplotlib")
+        from matplotlib import __version__
+
+        version = f"matplotlib {__version__}"
+        lines = [version] + [line for figure in self.figures() for line in figure]
+        if WRITE:
+            GOLDEN.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        wanted = GOLDEN.read_text(encoding="utf-8").splitlines()
+        if wanted[0] != version:
+            self.skipTest(f"{GOLDEN} was written with {wanted[0]}")
+        self.assertEqual(*([line.split(" / ") for line in one] for one in (lines, wanted)))
+
+
+WRITE = "--write" in sys.argv
+if __name__ == "__main__":
+    if not importlib.util.find_spec("matplotlib") and PYTHON != sys.executable:
+        os.execv(PYTHON, [PYTHON, "-B", *sys.argv])
+    sys.argv[1:] = [one for one in sys.argv[1:] if one != "--write"]
+    helper.main()
