@@ -8,7 +8,6 @@
 
 static void blocks_cover_a_dimension(void **state)
 {
-  (void)state;
   for (int64_t extent = 1; extent < 30; extent++)
     for (int parts = 1; parts < 40; parts++) {
       int64_t end = 0;
@@ -25,7 +24,6 @@ static void blocks_cover_a_dimension(void **state)
 
 static void panels_are_even_and_of_one_width(void **state)
 {
-  (void)state;
   struct gemm_problem p = {.type = GEMM_F32, .m = 1, .n = 1, .k = 16384};
   assert_int_equal(gemm_grid_width(&p, 0, 0), 8192);
   assert_int_equal(gemm_grid_width(&p, 0, 1), 256);
@@ -55,7 +53,6 @@ static void assert_grid(int64_t m, int64_t n, int ranks, int rows, int columns)
 
 static void auto_takes_the_least_traffic(void **state)
 {
-  (void)state;
   assert_grid(8192, 8192, 4, 2, 2);
   assert_grid(65536, 1024, 4, 4, 1);
   assert_grid(1024, 65536, 4, 1, 4);
@@ -67,7 +64,6 @@ static void auto_takes_the_least_traffic(void **state)
 /* If a rank's own block of C is tall, B is communicated, because its slices are smaller. */
 static void weak_grids_go_by_a_ranks_own_block(void **state)
 {
-  (void)state;
   const struct gemm_problem tall = {.m = 65536, .n = 1024, .k = 4096},
                             wide = {.m = 1024, .n = 65536, .k = 4096};
   int procs[2];
@@ -79,7 +75,6 @@ static void weak_grids_go_by_a_ranks_own_block(void **state)
 
 static void a_grid_must_multiply_to_the_ranks(void **state)
 {
-  (void)state;
   const struct gemm_problem p = {.m = 64, .n = 64, .k = 64};
   struct gemm_grid g;
   int procs[2];
@@ -96,7 +91,6 @@ static void a_grid_must_multiply_to_the_ranks(void **state)
  * may begin. */
 static void slices_cover_a_block(void **state)
 {
-  (void)state;
   for (int ring = 1; ring < 9; ring++)
     for (int64_t extent = 1; extent < 2000; extent += 17) {
       const struct gemm_grid g = {.procs = {ring, ring}, .m = {3, extent}, .n = {5, extent}};
@@ -116,7 +110,6 @@ static void slices_cover_a_block(void **state)
 /* A rank stores its slices, and in a ring of four also what each of the three steps brings. */
 static void memory_is_reckoned(void **state)
 {
-  (void)state;
   const struct gemm_problem local = {.m = 100, .n = 50, .k = 1000};
   const struct gemm_grid alone = {.procs = {1, 1}, .m = {0, 100}, .n = {0, 50}, .width = 250, .panels = 4};
   struct gemm_grid ring = alone;
@@ -131,14 +124,12 @@ static void memory_is_reckoned(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(blocks_cover_a_dimension),
-      cmocka_unit_test(panels_are_even_and_of_one_width),
-      cmocka_unit_test(auto_takes_the_least_traffic),
-      cmocka_unit_test(weak_grids_go_by_a_ranks_own_block),
-      cmocka_unit_test(a_grid_must_multiply_to_the_ranks),
-      cmocka_unit_test(slices_cover_a_block),
-      cmocka_unit_test(memory_is_reckoned),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(blocks_cover_a_dimension),
+                                     cmocka_unit_test(panels_are_even_and_of_one_width),
+                                     cmocka_unit_test(auto_takes_the_least_traffic),
+                                     cmocka_unit_test(weak_grids_go_by_a_ranks_own_block),
+                                     cmocka_unit_test(a_grid_must_multiply_to_the_ranks),
+                                     cmocka_unit_test(slices_cover_a_block),
+                                     cmocka_unit_test(memory_is_reckoned)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

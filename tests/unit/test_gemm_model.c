@@ -35,7 +35,6 @@ static void an_element_a_work_item_is_bound_by_device_memory(void **state)
 {
   const struct gemm_blocks naive = {.group_m = 16, .group_n = 16, .item_m = 1, .item_n = 1, .stages = 1};
   struct gemm_prediction p = predict(4096, &naive);
-  (void)state;
   assert_near(p.device_intensity, 0.25);
   assert_int_equal(p.bound, GEMM_BOUND_DEVICE);
   assert_near(gflops(&machine, 4096, &naive), 25);
@@ -44,7 +43,6 @@ static void an_element_a_work_item_is_bound_by_device_memory(void **state)
 
 static void intensity_is_a_quarter_of_a_square_block_s_side(void **state)
 {
-  (void)state;
   for (int side = 2; side <= 128; side *= 2) {
     const struct gemm_blocks b = {
         .group_m = side, .group_n = side, .item_m = side, .item_n = side, .stages = 1};
@@ -58,7 +56,6 @@ static void a_column_read_number_by_number_costs_whole_sectors(void **state)
 {
   struct gemm_blocks b = {
       .group_m = 128, .group_n = 128, .group_k = 1, .item_m = 8, .item_n = 8, .stages = 1};
-  (void)state;
   assert_near(predict(4096, &b).device_intensity, 2.0 * 128 * 128 / 4608);
   b.group_k = 8;
   assert_near(predict(4096, &b).device_intensity, 32);
@@ -70,7 +67,6 @@ static void what_overlaps_counts_once(void **state)
   struct gemm_blocks b = {
       .group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 1};
   double unroll = gflops(&fury_x, 4096, &b), pipeline, lds;
-  (void)state;
   b.stages = 2;
   pipeline = gflops(&fury_x, 4096, &b);
   b.ahead = 1;
@@ -94,7 +90,6 @@ static void tiles_that_leave_units_idle_and_parts_of_k_that_do_not(void **state)
                           .splits = 1};
   struct gemm_problem p = {.m = 128, .n = 128, .k = 65536, .alpha = 1};
   double whole = gemm_predict(&machine, &p, &b).seconds;
-  (void)state;
   assert_near(gemm_predict(&machine, &p, &b).filled, 0.25);
   b.splits = 4;
   assert_near(gemm_predict(&machine, &p, &b).filled, 1);
@@ -109,7 +104,6 @@ static void without_blocks_or_a_peak_there_is_no_prediction(void **state)
   const struct gemm_blocks none = {0}, some = {.group_m = 8, .group_n = 8, .item_m = 8, .item_n = 8};
   const struct gemm_machine unknown = {.units = 1};
   const struct gemm_problem p = {.m = 8, .n = 8, .k = 8};
-  (void)state;
   assert_true(predict(64, &none).seconds == 0);
   assert_true(gemm_predict(&unknown, &p, &some).seconds == 0);
 }
@@ -125,7 +119,6 @@ static void a_report_lists_64_wrong_ranks_and_counts_the_others(void **state)
   int used = sprintf(wrong, "  verdict    WRONG: 65 of 66 ranks: the product differs from the reference "
                             "result\n"),
       end = 0;
-  (void)state;
   for (int r = 1; r < 66; r++) {
     struct rank_row *row = &ranks[r].row;
     sprintf(row->host, "n%d", r), sprintf(ranks[r].fault, "f%d", r), sprintf(ranks[r].warning, "w%d", r);
@@ -143,15 +136,13 @@ static void a_report_lists_64_wrong_ranks_and_counts_the_others(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_element_a_work_item_is_bound_by_device_memory),
-      cmocka_unit_test(intensity_is_a_quarter_of_a_square_block_s_side),
-      cmocka_unit_test(a_column_read_number_by_number_costs_whole_sectors),
-      cmocka_unit_test(what_overlaps_counts_once),
-      cmocka_unit_test(tiles_that_leave_units_idle_and_parts_of_k_that_do_not),
-      cmocka_unit_test(without_blocks_or_a_peak_there_is_no_prediction),
-      cmocka_unit_test(a_report_lists_64_wrong_ranks_and_counts_the_others),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(an_element_a_work_item_is_bound_by_device_memory),
+                                     cmocka_unit_test(intensity_is_a_quarter_of_a_square_block_s_side),
+                                     cmocka_unit_test(a_column_read_number_by_number_costs_whole_sectors),
+                                     cmocka_unit_test(what_overlaps_counts_once),
+                                     cmocka_unit_test(tiles_that_leave_units_idle_and_parts_of_k_that_do_not),
+                                     cmocka_unit_test(without_blocks_or_a_peak_there_is_no_prediction),
+                                     cmocka_unit_test(a_report_lists_64_wrong_ranks_and_counts_the_others)};
   cmocka_set_message_output(CM_OUTPUT_TAP);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,13 +109,11 @@ static void set_check(const char *backend, int shapes)
 
 static void every_kernel_of_the_cpu_multiplies_any_shape(void **state)
 {
-  (void)state;
   set_check("cpu", 32);
 }
 
 static void every_kernel_of_opencl_multiplies_any_shape(void **state)
 {
-  (void)state;
   set_check("opencl", 8);
 }
 
@@ -123,7 +121,6 @@ static void every_kernel_of_opencl_multiplies_any_shape(void **state)
 static void opencl_kernels_multiply_whole_tiles(void **state)
 {
   struct rig rig;
-  (void)state;
   if (!rig_open(&rig, "opencl")) skip();
   const struct gemm_kernel *kernel = gemm_kernel_find(rig.set, "small-tiles");
   assert_non_null(kernel);
@@ -140,7 +137,6 @@ static void opencl_kernels_store_c_in_fours_and_one_by_one(void **state)
 {
   static const int64_t shapes[][2] = {{64, 64}, {64, 66}, {70, 72}, {72, 72}, {72, 73}, {71, 71}};
   struct rig rig;
-  (void)state;
   if (!rig_open(&rig, "opencl")) skip();
   const struct gemm_kernel *kernel = gemm_kernel_find(rig.set, "split-k");
   assert_non_null(kernel);
@@ -160,12 +156,10 @@ static void opencl_kernels_store_c_in_fours_and_one_by_one(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_kernel_of_the_cpu_multiplies_any_shape),
-      cmocka_unit_test(every_kernel_of_opencl_multiplies_any_shape),
-      cmocka_unit_test(opencl_kernels_multiply_whole_tiles),
-      cmocka_unit_test(opencl_kernels_store_c_in_fours_and_one_by_one),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_kernel_of_the_cpu_multiplies_any_shape),
+                                     cmocka_unit_test(every_kernel_of_opencl_multiplies_any_shape),
+                                     cmocka_unit_test(opencl_kernels_multiply_whole_tiles),
+                                     cmocka_unit_test(opencl_kernels_store_c_in_fours_and_one_by_one)};
   cmocka_set_message_output(CM_OUTPUT_TAP);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,6 @@ static void test_extents(void **state)
                {"f16x2", GEMM_F16_F16, 8388481, 1, "takes up to 8388480 rows"},
                {"f16x2", GEMM_F16_F16, 8388480, 1, ""}};
   const struct cuda_device fake = {.properties.major = 9};
-  (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     const struct gemm_kernel *kernel = gemm_kernel_find(gemm_kernels_find("cuda"), cases[c].kernel);
     struct gemm_problem p = {.type = cases[c].type, .m = cases[c].m, .n = 1, .k = cases[c].k, .alpha = 1};
@@ -50,7 +49,6 @@ static void test_extents(void **state)
 /* Chips must be distinguished by their properties, without a device. */
 static void test_chips(void **state)
 {
-  (void)state;
   static const struct {
     const char *kernel;
     int major, minor;
@@ -103,7 +101,6 @@ static void test_parts(void **state)
   static const int chips[] = {75, 80, 90};
   const struct gemm_kernel_set *set = gemm_kernels_find("cuda");
   int checked = 0;
-  (void)state;
   for (int k = 0; k < set->n; k++) {
     const struct gemm_kernel *kernel = set->kernels[k];
     if (kernel->n_blocks < 2 || !((const struct cuda_operation *)kernel->variant)->choose) continue;
@@ -125,7 +122,6 @@ static void test_map(void **state)
                                       "accumulator, half, 32x8x16",
                                       "accumulator, float, 16x16x16, stored by rows or by columns alike: 8",
                                       "accumulator, float, 8x32x16"};
-  (void)state;
   FILE *out = fmemopen(text, sizeof text - 1, "w");
   assert_non_null(out);
   expect_ok(gemm_study_fragments(device, queue, out));
@@ -179,7 +175,6 @@ static void test_rounding(void **state)
   const struct gemm_kernel *kernel = gemm_kernel_find(gemm_kernels_find("cuda"), "wgmma");
   struct gemm_problem p = {.type = GEMM_TF32, .m = 8, .n = 8, .k = 8, .alpha = 1};
   char why[GPU_TEXT_MAX];
-  (void)state;
   expect_ok(gemm_problem_complete(&p));
   if (!gemm_kernel_fits(kernel, device, &p, why)) skip();
   for (int trans = 0; trans < 4; trans++)
@@ -189,7 +184,6 @@ static void test_rounding(void **state)
 
 static int teardown(void **state)
 {
-  (void)state;
   gpu_queue_destroy(queue);
   gpu_close(device);
   return 0;

@@ -80,7 +80,6 @@ static void a_right_product_passes_and_all_of_it_was_compared(void **state)
 {
   struct product x = product_make(40, 30, 50, GEMM_RANDOM, 0.5f);
   struct gemm_check check;
-  (void)state;
   assert_int_equal(verdict(&x, &check), STATUS_OK);
   assert_int_equal(check.how, GEMM_VERIFIED_FULL);
   assert_int_equal(check.compared, 40 * 30);
@@ -91,7 +90,6 @@ static void a_right_product_passes_and_all_of_it_was_compared(void **state)
 static void one_wrong_element_is_found_at_any_place(void **state)
 {
   struct product x = product_make(9, 11, 20, GEMM_RANDOM, 0);
-  (void)state;
   for (int64_t i = 0; i < 9; i++)
     for (int64_t j = 0; j < 11; j++) {
       float right = x.out[i * x.p.ld[GEMM_C] + j];
@@ -106,7 +104,6 @@ static void nan_infinity_and_poison_never_pass_for_a_number(void **state)
   struct product x = product_make(20, 20, 8, GEMM_RANDOM, 0);
   float poison;
   const uint32_t bits = GEMM_POISON_FLOAT;
-  (void)state;
   memcpy(&poison, &bits, sizeof poison);
   assert_int_equal(with(&x, 3, 4, NAN), STATUS_WRONG);
   assert_int_equal(with(&x, 3, 4, INFINITY), STATUS_WRONG);
@@ -117,7 +114,6 @@ static void nan_infinity_and_poison_never_pass_for_a_number(void **state)
 static void a_sum_beyond_the_largest_float_is_infinite(void **state)
 {
   struct product x = product_make(1, 1, 2, GEMM_RANDOM, 0);
-  (void)state;
   gemm_reference_close(x.reference);
   x.a[0] = x.a[1] = 1;
   for (int sign = -1; sign <= 1; sign += 2) {
@@ -134,7 +130,6 @@ static void nan_and_infinity_must_come_through(void **state)
 {
   struct product x = product_make(30, 30, 30, GEMM_SPECIAL, 1);
   struct gemm_check check;
-  (void)state;
   assert_int_equal(verdict(&x, &check), STATUS_OK);
   assert_true(isnan(x.out[0]));
   assert_int_equal(with(&x, 0, 0, 1), STATUS_WRONG);
@@ -154,7 +149,6 @@ static void nan_and_infinity_must_come_through(void **state)
 static void padding_after_the_rows_must_not_change(void **state)
 {
   struct product x = product_make(6, 5, 4, GEMM_RANDOM, 0);
-  (void)state;
   assert_int_equal(with(&x, 2, 5, 0), STATUS_WRONG);
   assert_int_equal(with(&x, 4, 6, NAN), STATUS_WRONG);
   product_free(&x);
@@ -165,7 +159,6 @@ static void random_vectors_find_a_wrong_block_of_a_large_product(void **state)
 {
   struct product x = product_make(5800, 5800, 2, GEMM_RANDOM, 0);
   struct gemm_check check;
-  (void)state;
   assert_int_equal(verdict(&x, &check), STATUS_OK);
   assert_int_equal(check.how, GEMM_VERIFIED_SAMPLED);
   /* The first and last rows and columns are always sampled. An error that is small relative to the
@@ -208,7 +201,6 @@ static void a_result_of_other_bits_is_right_and_one_beyond_the_bounds_is_not(voi
 {
   struct product x = product_make(40, 33, 64, GEMM_RANDOM, 0);
   float *right = copy_of(&x), *at = &x.out[7 * x.p.ld[GEMM_C] + 5];
-  (void)state;
   assert_int_equal(gemm_verify_bits(x.reference, right, x.out, "test", "block 2"), STATUS_OK);
   for (int64_t i = 0; i < 40; i++)
     for (int64_t j = 0; j < 33; j++) {
@@ -237,7 +229,6 @@ static void errors_of_one_sign_are_found_by_the_norm_of_256_elements(void **stat
 {
   static const int64_t sizes[][2] = {{64, 64}, {16, 16}, {15, 17}};
   struct gemm_check check;
-  (void)state;
   for (int s = 0; s < 3; s++) {
     struct product x = product_make(sizes[s][0], sizes[s][1], 400, GEMM_RANDOM, 0);
     float *right = copy_of(&x);
@@ -257,7 +248,6 @@ static void a_reference_beyond_memory_is_refused(void **state)
   struct gemm_problem p = {.m = 1 << 24, .n = 1 << 24, .k = 1};
   struct gemm_reference *reference;
   const double one = 1;
-  (void)state;
 #ifdef __SANITIZE_ADDRESS__
   skip(); /* a sanitizer ends a program that asks for so much */
 #endif
@@ -272,7 +262,6 @@ static void any_bit_of_c_and_after_its_rows_is_compared(void **state)
 {
   struct product x = product_make(9, 11, 20, GEMM_RANDOM, 0);
   float *right = copy_of(&x);
-  (void)state;
   log_mute(1);
   for (int64_t at = 0; at < gemm_elements(&x.p, GEMM_C); at++)
     for (int bit = 0; bit < 32; bit++) {
@@ -308,7 +297,6 @@ static void the_bits_that_a_block_of_a_library_is_held_to(void **state)
     int64_t k;
     int none, most, all;
   } table[] = {{64, 7, 10, 16}, {1024, 11, 14, 18}, {4096, 13, 16, 23}};
-  (void)state;
   for (size_t row = 0; row < sizeof table / sizeof *table; row++) {
     struct product x = product_make(12, 12, table[row].k, GEMM_RANDOM, 0);
     float *right = copy_of(&x);
@@ -326,7 +314,6 @@ static void the_bits_that_a_block_of_a_library_is_held_to(void **state)
 static void c_that_went_through_many_products_follows_from_the_first(void **state)
 {
   static const float betas[] = {0.5f, 1, -1, -1.25f};
-  (void)state;
   for (size_t b = 0; b < sizeof betas / sizeof *betas; b++) {
     struct product x = product_make(20, 20, 30, GEMM_RANDOM, betas[b]);
     float *right = copy_of(&x), *at = &x.out[3 * x.p.ld[GEMM_C] + 4];
@@ -392,7 +379,6 @@ static void doubles_add(const struct gemm_problem *p, const struct gemm_referenc
 static void errors_beyond_float64_are_found(void **state)
 {
   const int64_t shapes[][3] = {{40, 30, 1100}, {5800, 5800, 2}};
-  (void)state;
   for (int shape = 0; shape < 2; shape++) {
     struct gemm_problem p = {.type = GEMM_F64,
                              .m = shapes[shape][0],
@@ -442,7 +428,6 @@ static void errors_beyond_float64_are_found(void **state)
 static void few_elements_are_not_called_an_emulation(void **state)
 {
   static double a[1100], b[1100 * 256], out[256];
-  (void)state;
   for (int64_t n = 255; n <= 256; n++) {
     struct gemm_problem p = {.type = GEMM_F64, .m = 1, .n = n, .k = 1100, .alpha = 1};
     struct gemm_reference *reference;
@@ -464,7 +449,6 @@ static void data_of_float64_have_random_bits_to_the_last(void **state)
   struct gemm_problem p = {.type = GEMM_F64, .m = 64, .n = 1, .k = 64};
   double a[64 * 64];
   int set[52] = {0};
-  (void)state;
   assert_int_equal(gemm_problem_complete(&p), STATUS_OK);
   gemm_data_fill(&p, GEMM_A, GEMM_RANDOM, 1, NULL, a);
   for (int i = 0; i < 64 * 64; i++) {
@@ -493,8 +477,7 @@ int main(void)
       cmocka_unit_test(c_that_went_through_many_products_follows_from_the_first),
       cmocka_unit_test(errors_beyond_float64_are_found),
       cmocka_unit_test(few_elements_are_not_called_an_emulation),
-      cmocka_unit_test(data_of_float64_have_random_bits_to_the_last),
-  };
+      cmocka_unit_test(data_of_float64_have_random_bits_to_the_last)};
   cmocka_set_message_output(CM_OUTPUT_TAP);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,6 @@ static void a_gpu_has_a_first_cache_two_halves_of_a_second_and_memory(void **sta
 {
   static struct curves c;
   struct levels_level l[LEVELS_MAX];
-  (void)state;
   measure(&gpu, gpu_strides, 64 * GIB, &c);
   int n = levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l);
   assert_in_range(n, 5, LEVELS_MAX);
@@ -103,7 +102,6 @@ static void a_table_that_is_replaced_at_random_shows_its_reach(void **state)
 {
   static struct curves c;
   struct levels_level l[LEVELS_MAX];
-  (void)state;
   measure(&gpu, gpu_strides, 64 * GIB, &c);
   int n = levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l);
   assert_int_equal(n, 5);
@@ -117,7 +115,6 @@ static void no_table_is_found_where_there_is_none(void **state)
   static struct curves c;
   struct machine flat = gpu;
   struct levels_level l[LEVELS_MAX];
-  (void)state;
   flat.reach = 0;
   flat.noise = 0.01;
   measure(&flat, gpu_strides, 64 * GIB, &c);
@@ -135,7 +132,6 @@ static void a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint(void **
   static const uint64_t strides[CURVES] = {64, 4 * 1024, 64 * 1024};
   static struct curves c;
   struct levels_level l[LEVELS_MAX];
-  (void)state;
   measure(&cpu, strides, 1 * GIB, &c);
   int n = levels_find(c.curve, CURVES, 64, 32 * MIB, 1, l);
   assert_in_range(n, 5, 6);
@@ -153,7 +149,6 @@ static void noise_makes_no_levels(void **state)
   static const struct machine even = {.line = 128, .caches = {{0, 100}}, .noise = 0.05};
   static struct curves c;
   struct levels_level l[LEVELS_MAX];
-  (void)state;
   measure(&even, gpu_strides, 64 * GIB, &c);
   assert_int_equal(levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l), 1);
   assert_string_equal(l[0].name, "DRAM");
@@ -198,7 +193,6 @@ static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
   static const uint64_t caches[] = {50 * MIB, 0};
   static struct curves c;
   struct levels_level l[LEVELS_MAX];
-  (void)state;
   for (int d = 0; d < 2; d++) {
     read_curves("h100-2026-11", names[d], &c);
     assert_int_equal(levels_find(c.curve, CURVES, 128, caches[d], 0, l), 5);
@@ -218,7 +212,6 @@ static void a_recorded_h200_has_two_tables(void **state)
 {
   static struct curves c;
   struct levels_level l[LEVELS_MAX];
-  (void)state;
   read_curves("h200-2026-11", "mem-memory", &c);
   assert_int_equal(levels_find(c.curve, CURVES, 128, 60 * MIB, 0, l), 6);
   assert_string_equal(l[4].name, "TLB 1");
@@ -236,7 +229,6 @@ int main(void)
       cmocka_unit_test(a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint),
       cmocka_unit_test(noise_makes_no_levels),
       cmocka_unit_test(a_recorded_h100_has_the_levels_that_it_is_known_for),
-      cmocka_unit_test(a_recorded_h200_has_two_tables),
-  };
+      cmocka_unit_test(a_recorded_h200_has_two_tables)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

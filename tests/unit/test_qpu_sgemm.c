@@ -366,20 +366,18 @@ static void what_cannot_be_is_refused(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(transposed_matrices_give_the_same_bits),
-      cmocka_unit_test(c_in_the_qpus_memory_is_used_in_place),
-      cmocka_unit_test(random_shapes_give_the_models_bits),
-      cmocka_unit_test(smallest_sizes_and_whole_tiles_work),
-      cmocka_unit_test(alpha_and_beta_of_zero_are_right),
-      cmocka_unit_test(the_innermost_loops_have_their_lengths),
-      cmocka_unit_test(the_articles_product_is_within_the_types_bound),
-      cmocka_unit_test(each_rung_needs_fewer_instructions),
-      cmocka_unit_test(memory_is_used_again),
-      cmocka_unit_test(a_first_run_is_estimated_and_counts_as_others),
-      cmocka_unit_test(a_part_estimates_the_whole),
-      cmocka_unit_test(two_threads_take_the_emulator),
-      cmocka_unit_test(what_cannot_be_is_refused),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(transposed_matrices_give_the_same_bits),
+                                     cmocka_unit_test(c_in_the_qpus_memory_is_used_in_place),
+                                     cmocka_unit_test(random_shapes_give_the_models_bits),
+                                     cmocka_unit_test(smallest_sizes_and_whole_tiles_work),
+                                     cmocka_unit_test(alpha_and_beta_of_zero_are_right),
+                                     cmocka_unit_test(the_innermost_loops_have_their_lengths),
+                                     cmocka_unit_test(the_articles_product_is_within_the_types_bound),
+                                     cmocka_unit_test(each_rung_needs_fewer_instructions),
+                                     cmocka_unit_test(memory_is_used_again),
+                                     cmocka_unit_test(a_first_run_is_estimated_and_counts_as_others),
+                                     cmocka_unit_test(a_part_estimates_the_whole),
+                                     cmocka_unit_test(two_threads_take_the_emulator),
+                                     cmocka_unit_test(what_cannot_be_is_refused)};
   return cmocka_run_group_tests_name("qpu sgemm", tests, open_device, close_device);
 }

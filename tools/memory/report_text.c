@@ -165,7 +165,7 @@ static void print_latency(const struct mem_run *run, FILE *out)
 static void print_roofline(const struct mem_run *run, FILE *out)
 {
   const struct mem_roofline *r = &run->roofline;
-  double memory = r->n_windows ? r->windows[r->n_windows - 1].rate.median : 0;
+  const double memory = r->windows[r->n_windows - 1].rate.median;
   fprintf(out, "\n  ceilings\n");
   for (int w = 0; w < r->n_windows; w++)
     fprintf(out, "    %-8s %12.1f GB/s reading %s\n", r->windows[w].level, r->windows[w].rate.median / 1e9,
@@ -173,7 +173,7 @@ static void print_roofline(const struct mem_run *run, FILE *out)
   for (int p = 0; p < r->n_peaks; p++)
     fprintf(out, "    %-8s %12.1f GFLOPS by %s; compute-bound above %.1f flop/byte\n",
             mem_type_names[r->peaks[p].type], r->peaks[p].rate / 1e9, r->peaks[p].by,
-            memory > 0 ? r->peaks[p].rate / memory : 0);
+            r->peaks[p].rate / memory);
   fprintf(out, "\n  flop/byte    GFLOPS\n");
   for (int i = 0; i < MEM_INTENSITIES; i++) {
     int any = 0;
