@@ -361,14 +361,12 @@ static int is_for(const struct kernel_subject *subject, int what)
 
 static int hold(void **state)
 {
-  (void)state;
   log_hold(1);
   return 0;
 }
 
 static int drop(void **state)
 {
-  (void)state;
   log_drop();
   return 0;
 }

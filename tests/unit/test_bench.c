@@ -29,7 +29,6 @@ static struct bench_curve curve_of(double latency, double bandwidth, double nois
 static void a_line_is_found_again_exactly(void **state)
 {
   struct bench_curve curve = curve_of(3e-6, 390e9, 0);
-  (void)state;
   bench_fit(&curve);
   assert_int_equal(curve.fit.points, curve.n);
   assert_true(fabs(curve.fit.latency / 3e-6 - 1) < 1e-9);
@@ -40,7 +39,6 @@ static void a_line_is_found_again_exactly(void **state)
 static void noise_shows_in_the_residual_and_hardly_in_the_parameters(void **state)
 {
   struct bench_curve curve = curve_of(3e-6, 390e9, 0.05);
-  (void)state;
   bench_fit(&curve);
   assert_true(fabs(curve.fit.latency / 3e-6 - 1) < 0.03);
   assert_true(fabs(curve.fit.bandwidth / 390e9 - 1) < 0.05);
@@ -51,7 +49,6 @@ static void a_negative_latency_becomes_none(void **state)
 {
   struct bench_curve curve = {.n = 2,
                               .points = {{.bytes = 1000, .seconds = 1e-6}, {.bytes = 3000, .seconds = 4e-6}}};
-  (void)state;
   bench_fit(&curve);
   assert_true(curve.fit.latency == 0);
   assert_true(curve.fit.bandwidth > 0.75e9 && curve.fit.bandwidth < 1e9);
@@ -61,7 +58,6 @@ static void one_size_is_not_fitted(void **state)
 {
   struct bench_curve curve = {.n = 2,
                               .points = {{.bytes = 64, .seconds = 1e-6}, {.bytes = 64, .seconds = 2e-6}}};
-  (void)state;
   bench_fit(&curve);
   assert_int_equal(curve.fit.points, 0);
 }
@@ -93,7 +89,6 @@ static int64_t batches(double noise, double end, double point_end)
 
 static void noise_takes_more_batches_and_time_that_is_over_fewer(void **state)
 {
-  (void)state;
   assert_int_equal(batches(0, 1e99, 1e99), 7);
   assert_int_equal(batches(0.02, 1e99, 1e99), 9);
   assert_int_equal(batches(0.2, 1e99, 1e99), BENCH_SAMPLES_MAX);
@@ -106,7 +101,6 @@ static void noise_takes_more_batches_and_time_that_is_over_fewer(void **state)
 static void content_is_its_own_by_place_and_version(void **state)
 {
   uint32_t words[256];
-  (void)state;
   pattern_fill(words, sizeof words, 7);
   assert_int_equal(pattern_check(words, sizeof words, 7), sizeof words);
   assert_int_equal(pattern_check(words, sizeof words, 8), 0);
@@ -132,7 +126,6 @@ static void command(const char *format, const char *a, const char *b)
 static int unfold(void **state)
 {
   const char *source = getenv("top_srcdir");
-  (void)state;
   if (!mkdtemp(folder)) return -1;
   command("%s/tests/topo/unfold-sysfs %s/tests/topo/four-gpus-two-cards.sysfs %s", source, source);
   return setenv("HIMENO_SYSFS", folder, 1);
@@ -140,7 +133,6 @@ static int unfold(void **state)
 
 static int fold(void **state)
 {
-  (void)state;
   command("rm -r%s%s %s", "", "");
   return unsetenv("HIMENO_SYSFS");
 }
@@ -158,7 +150,6 @@ static void write_counter(const char *path, const char *value)
 static void cards_are_read_with_rate_state_and_errors(void **state)
 {
   static struct cards cards;
-  (void)state;
   cards_read("0000:10:00.0", &cards);
   assert_int_equal(cards.n, 4); /* loopback and an RDMA card's net device do not count */
   const struct card *first = &cards.card[0], *down = &cards.card[2], *ethernet = &cards.card[3];
@@ -179,7 +170,6 @@ static void cards_are_read_with_rate_state_and_errors(void **state)
 
 static void nearness_follows_the_pci_tree(void **state)
 {
-  (void)state;
   assert_int_equal(cards_near("0000:10:00.0", "0000:18:00.0"), CARDS_SWITCH);
   assert_int_equal(cards_near("0000:11:00.0", "0000:18:00.0"), CARDS_ROOT);
   assert_int_equal(cards_near("0000:12:00.0", "0000:18:00.0"), CARDS_NODE);
@@ -193,7 +183,6 @@ static void the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one(v
 {
   static struct cards before, after;
   struct cards_table table;
-  (void)state;
   cards_read("0000:10:00.0", &before);
   write_counter("class/infiniband/mlx5_0/ports/1/counters/port_xmit_data",
                 "252000"); /* a million bytes more */
@@ -221,7 +210,6 @@ static void bytes_by_tcp_are_found_while_an_rdma_card_is_idle(void **state)
   static struct cards before, after;
   struct bench_counters counters = {.part = "pairs"};
   char text[256];
-  (void)state;
   command("mkdir -p %s/proc/net %s/class/net/lo/statistics", folder, folder);
   for (int half = 0; half < 2; half++) {
     bench_counters_read("", &before);
@@ -250,7 +238,6 @@ static void bytes_by_tcp_are_found_while_an_rdma_card_is_idle(void **state)
 
 static void a_rank_is_bound_to_the_card_of_its_number(void **state)
 {
-  (void)state;
   setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
   bench_wires_bind();
   assert_string_equal(getenv("UCX_NET_DEVICES"), "mlx5_0:1");
@@ -275,7 +262,6 @@ static const struct gpu_backend cuda = {.name = "cuda", .memory = GPU_MEMORY_CUD
 static void mpi_takes_device_memory_if_it_says_so_or_cannot_be_asked(void **state)
 {
   char reason[GPU_TEXT_MAX];
-  (void)state;
   for (reported = -1; reported <= 1; reported += 2) {
     assert_true(aware_available(&cuda, reason));
     assert_string_equal(aware_mover(),
@@ -296,7 +282,6 @@ static void ucx_with_cuda_is_found_if_mpi_sends_by_it(void **state)
   const char *pml = getenv("OMPI_MCA_pml"), *build = getenv("top_builddir");
   char reason[GPU_TEXT_MAX], name[512];
   const int by_ucx = pml && strcmp(pml, "ucx") == 0;
-  (void)state;
   if (aware_available(&cuda, reason)) skip(); /* its UCX has CUDA */
   command("cp %s/tests/unit/fake_nvml.so%s %s/libuct_cuda.so.0", build, "");
   snprintf(name, sizeof name, "%s/libuct_cuda.so.0", folder);
@@ -316,7 +301,6 @@ static void ucx_with_cuda_is_found_if_mpi_sends_by_it(void **state)
 static void a_host_without_cards_has_none(void **state)
 {
   static struct cards cards;
-  (void)state;
   setenv("HIMENO_SYSFS", "/nonexistent", 1);
   cards_read("", &cards);
   setenv("HIMENO_SYSFS", folder, 1);
@@ -330,7 +314,6 @@ static void a_card_has_what_its_peer_received_and_nothing_if_another_carried_it(
                               {.gbps = 200, .carried = 1, .peer = 0, .gbps_in = {90, 70}}};
   struct bench bench = {.wire = wire};
   const double shares[] = {0.9, 0.8, 0.7, 0.6};
-  (void)state;
   for (int share = 0; share < 4; share++) {
     wire[0].carried = 1;
     assert_true(fabs(bench_wire_share(&bench, 0, share) - shares[share]) < 1e-12);

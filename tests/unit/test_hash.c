@@ -10,7 +10,6 @@ static void the_step_is_that_of_splitmix64(void **state)
   static const uint64_t expected[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
                                       4593380528125082431u, 16408922859458223821u};
   uint64_t seed = 1234567;
-  (void)state;
   for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
     assert_true(hash_mix(seed) == expected[i]);
     seed += 0x9e3779b97f4a7c15u;

@@ -61,7 +61,6 @@ static const struct {
 static void faults_are_put_into_words(void **state)
 {
   char text[PATTERN_TEXT_MAX];
-  (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     struct pattern p;
     uint32_t noise = 1;
@@ -79,7 +78,6 @@ static void faults_are_put_into_words(void **state)
 
 static void distances_count_the_floats_between(void **state)
 {
-  (void)state;
   assert_int_equal(wrong_distance(1.0f, 1.0f), 0);
   assert_int_equal(wrong_distance(1.0f, 1.0f + 0x1p-23f), 1);
   assert_int_equal(wrong_distance(1.0f, 1.0f - 0x1p-24f), 1);

@@ -145,13 +145,11 @@ static int refused(int runs, int blocks, struct fault fault)
 static void a_sound_host_is_refused_in_one_of_a_thousand_runs_at_most(void **state)
 {
   const struct fault none = {1, 1, 1};
-  (void)state;
   assert_true(refused(1000, 7, none) <= 1);
 }
 
 static void a_detectable_slowdown_is_found_in_99_of_100_runs(void **state)
 {
-  (void)state;
   assert_true(refused(200, 7, (struct fault){1.07, 1, 1}) >= 198);
   assert_true(refused(200, 7, (struct fault){1, 1.25, 1}) >= 198);
   assert_true(refused(200, 7, (struct fault){1, 1, 2.5}) >= 198);
@@ -200,7 +198,6 @@ static int wires_refused(int runs, int slow, double rate)
 
 static void a_card_8_percent_slow_is_found_and_no_sound_host_accused(void **state)
 {
-  (void)state;
   assert_int_equal(wires_refused(20000, 0, 1), 0);
   assert_true(wires_refused(2000, 1, 0.92) >= 1980);
   assert_int_equal(wires_refused(2000, 2, 0.82), 2000);
@@ -224,7 +221,6 @@ static void the_table(void **state)
               {"a link 1.5 times slower", {1, 1, 1.5}},
               {"a link 2 times slower", {1, 1, 2}},
               {"a link 2.5 times slower", {1, 1, 2.5}}};
-  (void)state;
   if (getenv("ACCEPT_POWER"))
     for (int below = 3; below <= 8; below++)
       printf("| a card %d%% slow | %d |\n", below, wires_refused(20000, 1, 1 - below / 100.0));

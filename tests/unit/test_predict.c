@@ -10,7 +10,6 @@
 
 static void known_parameters_are_found_again(void **state)
 {
-  (void)state;
   random_state = 1;
   struct model *model = fit_made(&plain, 4);
   assert_near(model->terms.fitted.value[TERM_PASS], PASS, 0.1);
@@ -29,7 +28,6 @@ static void known_parameters_are_found_again(void **state)
 static void without_noise_predictions_are_exact(void **state)
 {
   const struct machine exact = {.overlap = 1, .host_share = 0.2};
-  (void)state;
   struct model *model = fit_made(&exact, 4);
   struct study later = study_make(&exact, 8);
   for (int r = 0; r < later.n; r++)
@@ -43,7 +41,6 @@ static void eight_ranks_are_predicted_from_four(void **state)
 {
   const struct machine shared = {.noise = 0.01, .overlap = 1, .host_share = 0.3};
   double worst = 0;
-  (void)state;
   random_state = 77;
   struct model *model = fit_made(&shared, 4);
   struct study later = study_make(&shared, 8);
@@ -59,7 +56,6 @@ static void a_cache_is_found_where_there_is_one(void **state)
 {
   const struct machine cached = {
       .cache_points = 2e6, .cache_gain = 0.5 * 1.33e-11, .noise = 0.005, .overlap = 1};
-  (void)state;
   random_state = 5;
   struct model *model = fit_made(&cached, 4);
   assert_near(model->terms.fitted.cache_points, cached.cache_points, 0.35);
@@ -70,7 +66,6 @@ static void a_cache_is_found_where_there_is_one(void **state)
 static void without_overlap_computing_and_exchange_add(void **state)
 {
   const struct machine serial = {.noise = 0.005};
-  (void)state;
   random_state = 9;
   struct model *model = fit_made(&serial, 4);
   struct study later = study_make(&serial, 4);
@@ -85,7 +80,6 @@ static void without_overlap_computing_and_exchange_add(void **state)
 static void a_launch_for_all_messages_is_one_latency(void **state)
 {
   const struct machine linked = {.noise = 0.005, .overlap = 1, .at_once = 1};
-  (void)state;
   random_state = 11;
   struct model *model = fit_made(&linked, 4);
   struct study later = study_make(&linked, 8);
@@ -118,7 +112,6 @@ static struct study study_of_large_parts(void)
 static void wrong_paths_do_not_spoil_what_was_measured(void **state)
 {
   static const double wrong[] = {0.1, 1, 3, 10, 30, 100, 1000};
-  (void)state;
   random_state = 13;
   struct study study = study_of_large_parts();
   for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++) {
@@ -136,7 +129,6 @@ static void wrong_paths_do_not_spoil_what_was_measured(void **state)
 /* If no exchange determines a run's time, comm-gpu's parameters are used for exchanges. */
 static void an_exchange_never_seen_is_as_comm_gpu_has_it(void **state)
 {
-  (void)state;
   random_state = 17;
   struct study study = study_of_large_parts();
   struct study_paths paths = paths_make();
@@ -156,7 +148,6 @@ static void an_exchange_never_seen_is_as_comm_gpu_has_it(void **state)
 static void nine_of_ten_later_runs_lie_in_the_interval(void **state)
 {
   int inside = 0, all = 0;
-  (void)state;
   random_state = 1000;
   for (int trial = 0; trial < 60; trial++) {
     struct model *model = fit_made(&plain, 4);
@@ -175,7 +166,6 @@ static void nine_of_ten_later_runs_lie_in_the_interval(void **state)
 static void noisier_runs_have_wider_intervals(void **state)
 {
   const struct machine noisy = {.noise = 0.05, .overlap = 1};
-  (void)state;
   random_state = 3;
   struct model *quiet = fit_made(&plain, 4), *loud = fit_made(&noisy, 4);
   struct study_run run = run_of(&plain, "L", sizes[3].extent, 2, 0);
@@ -188,7 +178,6 @@ static void noisier_runs_have_wider_intervals(void **state)
 /* One run has a tenth of its real time; the other runs must still determine the prediction. */
 static void one_wrong_run_moves_little(void **state)
 {
-  (void)state;
   random_state = 41;
   struct study study = study_make(&plain, 4), right = study_make(&(const struct machine){.overlap = 1}, 4);
   struct study_paths paths = paths_make();
@@ -208,7 +197,6 @@ static void held_out_errors_widen_intervals_beyond_the_study(void **state)
 {
   struct validate_pair pairs[24];
   const struct validate_table table = {.n = 24, .pairs = pairs};
-  (void)state;
   random_state = 43;
   struct model *model = fit_made(&plain, 4);
   struct study study = study_make(&plain, 4);
@@ -247,7 +235,6 @@ static void held_out_errors_widen_intervals_beyond_the_study(void **state)
 
 static void the_limiting_term_is_named(void **state)
 {
-  (void)state;
   random_state = 1;
   struct model *model = fit_made(&plain, 4);
   struct study_run large = run_of(&plain, "L", sizes[3].extent, 2, 0),
@@ -265,7 +252,6 @@ static void held_out_runs_are_predicted_and_reported(void **state)
   struct validate_table table;
   double median, worst;
   int n, kinds[3] = {0};
-  (void)state;
   random_state = 21;
   struct study study = study_make(&plain, 4);
   struct study_paths paths = paths_make();
@@ -302,7 +288,6 @@ static void refuses(struct study *study, const struct study_paths *paths, const 
 static void too_little_is_refused_with_what_to_measure(void **state)
 {
   struct study_paths paths = paths_make(), none = {.n = 0};
-  (void)state;
   random_state = 2;
   struct study empty = {.n = 0}, no_single = study_make(&plain, 2), one_size = study_make(&plain, 1),
                no_paths = study_make(&plain, 2), few = study_make(&plain, 2);
@@ -324,7 +309,6 @@ static void one_rank_predicts_two_with_what_the_paths_let_guess(void **state)
   struct study_paths paths = paths_make();
   struct model *model = calloc(1, sizeof *model);
   int inside = 0, n = 0;
-  (void)state;
   random_state = 12;
   struct study one = study_make(&plain, 1), two = study_make(&plain, 2);
   for (size_t s = 0; s < SIZES; s++) study_add(&plain, s, 1, &one);
@@ -352,7 +336,6 @@ static void a_cut_that_was_never_measured_is_refused(void **state)
   struct geometry geometry;
   struct model_time time;
   const int procs[3] = {2, 2, 1};
-  (void)state;
   random_state = 4;
   struct model *model = fit_made(&plain, 4);
   assert_int_equal(geometry_make(sizes[3].extent, procs, 1, 1, 4, &geometry), STATUS_OK);

@@ -12,7 +12,6 @@ static void the_busiest_rank_is_counted(void **state)
   struct geometry g;
   const int64_t global[3] = {66, 34, 130};
   const int procs[3] = {4, 2, 1};
-  (void)state;
   assert_int_equal(geometry_make(global, procs, 1, 1, 4, &g), STATUS_OK);
   assert_int_equal(g.neighbours, 5); /* i−, i+, j and two edges */
   assert_int_equal(g.hosts, 2);
@@ -58,7 +57,6 @@ static void the_slowest_rank_decides_and_paths_carry_bytes_concurrently(void **s
 {
   struct geometry g;
   struct model_time time;
-  (void)state;
   struct model *model =
       model_of(&(struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1e9, 4e9}, {0, 0}, 0}}});
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 3, &g), STATUS_OK);
@@ -77,7 +75,6 @@ static void hosts_are_reached_by_staged_and_unmeasured_paths_are_refused(void **
   static const double slab = 3e-6;
   struct geometry g;
   struct model_time time;
-  (void)state;
   struct model *model =
       model_of(&(struct study_paths){2,
                                      {{"p2p", -1, {1, 0}, {1e-6, 0}, {100e9, 0}, {0, 0}, 0},
@@ -118,7 +115,6 @@ static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
   struct model_time time;
   const struct study_transport like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}, 0};
   struct study_paths paths = {3, {like, like, like}};
-  (void)state;
   for (int w = 0; w < 3; w++)
     snprintf(paths.transports[w].name, sizeof paths.transports[w].name, "%s", cases[w].transport);
   struct model *model = model_of(&paths);
@@ -142,7 +138,6 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
   struct model_time time;
   const struct study_transport like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}, 0};
   struct study_paths paths = {2, {like, like}};
-  (void)state;
   snprintf(paths.transports[0].name, sizeof paths.transports[0].name, "p2p");
   snprintf(paths.transports[1].name, sizeof paths.transports[1].name, "staged");
   struct model *model = model_of(&paths);
@@ -175,7 +170,6 @@ static void the_slower_path_is_found_by_the_time_of_its_bytes(void **state)
 {
   struct geometry g;
   struct model_time time;
-  (void)state;
   struct model *model =
       model_of(&(struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1.5e9, 1e9}, {0, 0}, 0}}});
   model->terms.fitted.value[TERMS + TRANSPORT_BANDWIDTH] = 0.2;
@@ -199,7 +193,6 @@ static void the_quantiles_of_student_are_those_of_the_tables(void **state)
       {30, 0.9995, 3.64595864, 2e-06}, {100, 0.6, 0.254022182, 2e-06}, {100, 0.95, 1.66023433, 2e-06},
       {3, 0.8, 0.978472312, 0.0001},   {3, 0.95, 2.35336343, 0.0001},  {5, 0.95, 2.01504837, 0.0001},
       {8, 0.9995, 5.04130543, 0.0001}};
-  (void)state;
   for (size_t t = 0; t < sizeof table / sizeof table[0]; t++)
     assert_near(student_quantile(table[t][1], table[t][0]) / table[t][2], 1, table[t][3]);
 }
@@ -213,7 +206,6 @@ static void the_worst_error_is_the_largest_whatever_its_sign(void **state)
   const struct validate_table table = {.n = 4, .pairs = pairs};
   double median, worst;
   int n;
-  (void)state;
   validate_summary(&table, &median, &worst, &n);
   assert_true(median == 0.2 && worst == 0.3 && n == 3);
 }
@@ -221,7 +213,6 @@ static void the_worst_error_is_the_largest_whatever_its_sign(void **state)
 /* Of 4096 devices with a deviation of 0.8%, the slowest is expected to be 2.9% late. */
 static void the_slowest_of_many_is_late_by_order_statistics(void **state)
 {
-  (void)state;
   assert_true(fabs(student_largest_expected(1)) < 1e-9);
   assert_near(student_largest_expected(2), 0.589, 1e-3);
   assert_near(student_largest_expected(32), 2.067, 1e-3);
@@ -236,7 +227,6 @@ static void a_model_is_poor_beyond_either_limit(void **state)
   const struct model_coverage at = {.n = 1, .group = {{"all", 8, 10}}, .predicted = 10, .median = 0.2},
                               off = {.predicted = 10, .median = 0.201},
                               unheld = {.n = 1, .group = {{"all", 7, 10}}};
-  (void)state;
   assert_false(model_is_poor(&at));
   assert_true(model_is_poor(&off));
   assert_true(model_is_poor(&unheld));

@@ -140,7 +140,6 @@ static void known_terms_are_found_and_larger_ones_predicted(void **state)
 {
   const struct machine exact = {.host_share = 0.3}, linked = {.at_once = 1},
                        tiled = {.at_once = 1, .tile = 128, .told = 1}, *each[] = {&exact, &linked, &tiled};
-  (void)state;
   for (int b = 0; b < 3; b++) {
     struct study study = products_make(each[b], 2, 1, 4), all = products_make(each[b], PRODUCTS, 1, 16);
     struct validate_table table;
@@ -212,7 +211,6 @@ static void nine_of_ten_larger_products_lie_in_the_interval(void **state)
                                             {.noise = 0.03, .host_share = 0.3, .tile = 128, .told = 1},
                                             {.noise = 0.03, .at_once = 1, .tile = 128, .told = 1}};
   int inside = 0;
-  (void)state;
   for (int m = 0; m < 10; m++) {
     double width;
     const int held = products_later_hold(&machines[m], &width);
@@ -237,7 +235,6 @@ static void a_rank_sends_its_slices_in_each_step(void **state)
 {
   struct study_run run = product_2x3(101, 60, 1000);
   struct geometry g, other;
-  (void)state;
   assert_int_equal(workload_geometry(&run, 6, &g), STATUS_OK);
   assert_near(g.points, 51.0 * 20 * 1000, 1e-9);
   assert_near(g.all_points, 101.0 * 60 * 1000, 1e-9);
@@ -280,7 +277,6 @@ static void rings_leave_a_host_where_its_ranks_end(void **state)
   /* messages of A to another host: two steps each from 1 to 2, 2 to 0, 3 to 4 and 5 to 3 */
   static const int beyond[] = {0, 2, 2, 2, 0, 2};
   struct geometry g, one;
-  (void)state;
   assert_int_equal(workload_geometry(&run, 3, &g), STATUS_OK);
   assert_true(g.hosts == 2 && g.messages[STUDY_SAME_HOST] == 2 && g.messages[STUDY_OTHER_HOST] == 1);
   assert_near(g.bytes[STUDY_OTHER_HOST], 4.0 * 300 * 10, 1e-9);
@@ -299,7 +295,6 @@ static void panels_of_other_sizes_are_as_the_study_has_them(void **state)
   struct study_run runs[2] = {{.global = {64, 64, 16384}, .product = {.panel = 8192}},
                               {.global = {64, 64, 200}, .product = {.panel = 200}}};
   const struct study study = {.program = STUDY_GEMM, .n = 2, .runs = runs};
-  (void)state;
   struct study_product found = workload_product(&study);
   assert_true(found.panel == 0 && !found.on_cpu);
   runs[0].product.panel = 256;
@@ -328,7 +323,6 @@ static void tiles_go_in_rounds(void **state)
 {
   struct model_terms terms = {.tile = {128, 256}, .units = 132, .slabs_hidden = 1, .depth = 1};
   const double elements = 132 * 128 * 256;
-  (void)state;
   terms.fitted.value[TERM_POINT] = 1;
   terms.fitted.value[TERM_IDLE] = 100;
   assert_near(interior_of(&terms, 6144, 6144, 6144, 1), elements * 9 * 6144, 1e-9); /* 1152 tiles */
@@ -349,7 +343,6 @@ static void tiles_go_in_rounds(void **state)
 static void the_first_panel_hides_behind_own_slices(void **state)
 {
   struct model_parts parts = {.interior = 6, .latency = 1, .bytes = 1};
-  (void)state;
   assert_near(model_parts_seconds(&parts), 8, 1e-12);
   parts.rings[0] = 3, parts.rings[1] = 2;
   assert_near(model_parts_seconds(&parts), 6, 1e-12);

@@ -30,7 +30,6 @@ static void the_bytes_of_a_host_share_it(void **state)
 {
   const struct machine shared = {.noise = 0.002, .overlap = 1, .host_share = 0.45};
   struct study study;
-  (void)state;
   random_state = 21;
   struct model *model = fit_to_four(&shared, &study);
   assert_near(2 * model->terms.fitted.value[TERMS + TRANSPORT_HOST] / 0.92, 0.45, 0.15);
@@ -48,7 +47,6 @@ static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
   static const int64_t narrow[][3] = {{130, 130, 130}, {130, 258, 194}, {258, 258, 130}};
   struct study_paths paths = paths_make();
   struct model *model = calloc(1, sizeof *model);
-  (void)state;
   random_state = 31;
   struct study study = study_make(&tiled, 4);
   for (size_t n = 0; n < 2; n++) study.runs[study.n++] = run_of(&tiled, "narrow", narrow[n], 1, 0);
@@ -72,7 +70,6 @@ static void a_noisy_transport_does_not_spoil_the_others(void **state)
                        quiet = {.noise = 0.002, .overlap = 1, .at_once = 1};
   struct study_paths paths = paths_make();
   struct study study, fine = study_make(&quiet, 4);
-  (void)state;
   random_state = 12;
   free(fit_to_four(&scattered, &study));
   for (int r = 0; r < fine.n; r++)
@@ -89,7 +86,6 @@ static void a_noisy_transport_does_not_spoil_the_others(void **state)
 /* The values are computed by hand: (1 + (f·k)^4)^¼ / (1 + f^4)^¼. */
 static void ranks_on_one_memory_slow_each_other(void **state)
 {
-  (void)state;
   assert_near(model_slowdown(0.5, 1), 1, 1e-9);
   assert_near(model_slowdown(0.5, 2), 1.171319, 1e-6);
   assert_near(model_slowdown(1, 8), 6.727582, 1e-6);
@@ -102,7 +98,6 @@ static void one_socket_predicts_two(void **state)
 {
   const struct machine one = {.noise = 0.002, .overlap = 1, .sockets = 1};
   struct machine two = one;
-  (void)state;
   two.sockets = 2;
   two.noise = 0;
   random_state = 41;

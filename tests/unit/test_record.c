@@ -18,7 +18,6 @@ static struct telemetry_sample cool(void)
 static void each_block_has_its_row_until_the_table_is_full(void **state)
 {
   static struct series s;
-  (void)state;
   series_open(&s, 1);
   for (int b = 0; b < SERIES_ROWS_MAX; b++) {
     struct telemetry_sample sample = cool();
@@ -35,7 +34,6 @@ static void a_hot_block_among_a_million_is_in_its_row(void **state)
   const struct telemetry_sample hot = {700, 1200, 2619, 91, THROTTLE_THERMAL};
   const int blocks = 1000000, at = 654321;
   int hot_rows = 0;
-  (void)state;
   series_open(&s, 1);
   for (int b = 0; b < blocks; b++) {
     struct telemetry_sample sample = cool();
@@ -53,7 +51,6 @@ static void many_ranks_have_fewer_rows_each(void **state)
 {
   static const int ranks[] = {1, 16, 17, 100, 100000}, most[] = {1024, 1024, 962, 162, 8};
   static struct series s;
-  (void)state;
   for (int n = 0; n < 5; n++) {
     series_open(&s, ranks[n]);
     assert_int_equal(s.most, most[n]);
@@ -64,7 +61,6 @@ static void unknown_values_are_not_the_least(void **state)
 {
   const struct telemetry_sample none = {-1, -1, -1, -1, -1};
   struct telemetry_sample worst = none, sample = cool();
-  (void)state;
   series_worst(&worst, &sample);
   assert_true(worst.sm_mhz == 1980 && worst.celsius == 55 && worst.throttle == 0);
   series_worst(&worst, &none);
@@ -108,7 +104,6 @@ static void a_change_is_kept_with_its_block_and_both_values(void **state)
 {
   struct record *r = record_of("fixed=2 width=16");
   const struct record_change *c = r->changes;
-  (void)state;
   blocks_pass(r, 3);
   assert_int_equal(r->telemetry.n_changes, 0);
   setenv("FAKE_NVML", "fixed=5 width=8", 1);
@@ -125,7 +120,6 @@ static void changes_beyond_the_list_are_counted(void **state)
 {
   struct record *r = record_of("rows=0");
   char readings[16];
-  (void)state;
   for (int n = 1; n <= 2 * RECORD_CHANGES_MAX; n++) {
     snprintf(readings, sizeof readings, "rows=%d", n);
     setenv("FAKE_NVML", readings, 1);
@@ -142,7 +136,6 @@ static void short_blocks_are_not_all_recorded(void **state)
 {
   struct record *r = record_of("fixed=0");
   const struct solver_block block = {.sweeps = 1};
-  (void)state;
   r->read_seconds = 3600;
   setenv("FAKE_NVML", "fixed=1", 1);
   for (int b = 0; b < 100; b++) assert_int_equal(record_add(r, &block), STATUS_OK);
@@ -160,7 +153,6 @@ static void each_counter_rises_alone(void **state)
 {
   static const char *const words[TELEMETRY_COUNTERS] = {
       "fixed", "broken", "rows", "resent", "link_replays", "link_recoveries", "link_data", "xid", NULL};
-  (void)state;
   for (int raised = 0; raised < TELEMETRY_COUNTERS && words[raised]; raised++) {
     char readings[80];
     struct record *r = record_of("fixed=2 broken=2 rows=2 resent=2 link_data=2");
@@ -194,7 +186,6 @@ static int is_rate(struct record *r, double rate)
 static void crc_errors_of_hours_are_rated_by_the_worst_minute(void **state)
 {
   struct record *r = record_of("link_flits=7000");
-  (void)state;
   setenv("FAKE_NVML", "link_flits=10000", 1);
   seconds_pass(r, 60);
   assert_true(is_rate(r, 50));
@@ -212,7 +203,6 @@ static void crc_errors_of_hours_are_rated_by_the_worst_minute(void **state)
 static void crc_errors_of_seconds_are_rated_per_minute(void **state)
 {
   struct record *r = record_of("link_data=7000");
-  (void)state;
   setenv("FAKE_NVML", "link_data=9400", 1);
   seconds_pass(r, 10);
   assert_true(r->telemetry.crc_rate < 0);
@@ -236,7 +226,6 @@ static void a_card_that_counts_errors_is_named(void **state)
 {
   char folder[] = "/tmp/record-XXXXXX", command[600];
   const char *source = getenv("top_srcdir");
-  (void)state;
   assert_non_null(mkdtemp(folder));
   snprintf(command, sizeof command, "%s/tests/topo/unfold-sysfs %s/tests/topo/four-gpus-two-cards.sysfs %s",
            source, source, folder);
@@ -264,7 +253,6 @@ static void exchange_is_all_but_computing_waiting_and_reducing(void **state)
 {
   struct record *r = record_of("");
   struct solver_block block = {.sweeps = 1};
-  (void)state;
   for (int p = 0; p < HIMENO_PHASES; p++) block.phases[p] = 1 << p;
   assert_int_equal(record_add(r, &block), STATUS_OK);
   assert_true(r->blocks[0].compute == (1 << PHASE_INTERIOR) + (1 << PHASE_BOUNDARY));
@@ -276,7 +264,6 @@ static void exchange_is_all_but_computing_waiting_and_reducing(void **state)
 static void of_more_blocks_than_fit_those_kept_are_spread_over_all(void **state)
 {
   struct record *r = record_of("");
-  (void)state;
   for (int b = 1; b <= 5 * RECORDS_MAX; b++) {
     const struct solver_block block = {.sweeps = 1, .phases = {[PHASE_INTERIOR] = b}};
     assert_int_equal(record_add(r, &block), STATUS_OK);
@@ -294,7 +281,6 @@ static void each_reason_of_a_throttled_block_counts(void **state)
 {
   struct record *r = record_of("throttle=96");
   const struct solver_block block = {.sweeps = 1};
-  (void)state;
   for (int b = 0; b < 3; b++) assert_int_equal(record_add(r, &block), STATUS_OK);
   setenv("FAKE_NVML", "throttle=32", 1);
   assert_int_equal(record_add(r, &block), STATUS_OK);
@@ -323,7 +309,6 @@ static void the_path_of_bytes_follows_from_counters(void **state)
       {"ipc", "", -1, 104, 0, MEDIUM_PCIE},        {"p2p", "", -1, 104, -1, MEDIUM_PCIE},
       {"p2p", "", -1, -1, 18, MEDIUM_UNKNOWN},     {"staged", "shared memory", 0, 104, 18, MEDIUM_HOST},
       {"pageable", "", 0, 104, 18, MEDIUM_HOST}};
-  (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     struct himeno_rank rank[2] = {{.row.host = "n1"}, {.row.host = "n1", .n_paths = 1}};
     struct himeno_ranks ranks = {.n = 2, .rank = rank};

@@ -279,7 +279,6 @@ static void a_multiprocessor_that_differs_from_most_is_reported(void **state)
 static void a_planted_fault_is_read_from_text(void **state)
 {
   struct flip flip;
-  (void)state;
   assert_true(flip_parse("a3 10,20,30 5 17", &flip));
   assert_true(flip.array == HIMENO_A3 && flip.point[1] == 20 && flip.bit == 5 && flip.sweep == 17);
   assert_true(flip_parse("older-p 0,0,0 31 1", &flip) && flip.array == SOLVER_OLDER);
@@ -302,7 +301,6 @@ static void a_clean_soak_reports_what_it_excludes_and_its_load(void **state)
   struct telemetry_sample rows[6] = {[0] = {.watts = 690}, {.watts = 660}, {.watts = 630}, {.watts = -1}};
   const struct himeno_ranks run = {.n = 3, .rank = ranks, .series = rows};
   struct soak_result result = {.blocks = 1};
-  (void)state;
   ranks[1].row.shared = ranks[2].row.shared = 1;
   for (int r = 0; r < 3; r++) ranks[r].telemetry.rows = 2;
   for (int r = 0; r < 3; r++) ranks[r].telemetry.after.watts_limit = 700;
@@ -323,7 +321,6 @@ static void a_torn_line_is_ended_before_the_next(void **state)
 {
   char path[] = "/tmp/soak-XXXXXX", text[64] = "";
   FILE *file = fdopen(mkstemp(path), "w"), *log;
-  (void)state;
   assert_non_null(file);
   fputs("{\"block\":1}\n{\"blo", file);
   fclose(file);
@@ -354,7 +351,6 @@ static void a_line_is_whole_on_the_disk_before_the_next_slice(void **state)
 {
   char path[] = "/tmp/soak-XXXXXX";
   FILE *log;
-  (void)state;
   close(mkstemp(path));
   assert_int_equal(soak_log_open(path, &log), STATUS_OK);
   for (int block = 1; block <= 3; block++) {

@@ -38,7 +38,6 @@ static status_t verdict_at(int sweeps, double gosa, uint64_t checksum)
 
 static void a_check_point_is_compared_where_both_have_it(void **state)
 {
-  (void)state;
   assert_int_equal(verdict_at(4, 0.75, 0x44), STATUS_OK);
   assert_int_equal(verdict_at(8, 0.625, 0x88), STATUS_OK);
   assert_int_equal(verdict_at(4, 0.75, 0x45), STATUS_WRONG);
@@ -49,14 +48,12 @@ static void a_check_point_is_compared_where_both_have_it(void **state)
 
 static void one_bit_of_the_checksum_is_wrong(void **state)
 {
-  (void)state;
   for (int bit = 0; bit < 64; bit++)
     assert_int_equal(verdict(0.5, 0x1234 ^ (uint64_t)1 << bit), STATUS_WRONG);
 }
 
 static void gosa_beyond_the_tolerance_is_wrong(void **state)
 {
-  (void)state;
   assert_int_equal(verdict(0.5, 0x1234), STATUS_OK);
   assert_int_equal(verdict(0.5 * (1 + 5e-10), 0x1234), STATUS_OK);
   assert_int_equal(verdict(0.5 * (1 + 5e-9), 0x1234), STATUS_WRONG);
@@ -78,7 +75,6 @@ static void standard_data_have_the_known_values_without_a_solver(void **state)
   static const int lengths[] = {1, 3, 10, 12, 60, 120};
   struct solver_config config = {.comm = MPI_COMM_SELF, .kernel = himeno_kernel_reference};
   struct verify_value value;
-  (void)state;
   for (int n = 0; n < 2; n++)
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
       memcpy(config.global, grid_size_named(n)->extent, sizeof config.global);
@@ -136,7 +132,6 @@ static void check_points_are_left_out_rather_than_the_end(void **state)
               {200, 120, 7, 1}, {235, 120, 10, 1}, {1000, 120, 10, 1}, {145, 36, 2, 3}};
   struct solver_config config = {.comm = MPI_COMM_SELF, .kernel = himeno_kernel_reference};
   struct verify_value value;
-  (void)state;
   memcpy(config.global, grid_size_named(0)->extent, sizeof config.global);
   for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
     virtual_clock.now = 0;
@@ -156,7 +151,6 @@ static void check_points_are_left_out_rather_than_the_end(void **state)
 /* For size L per rank (-w) on a few ranks, stored values save a slow host the computation. */
 static void weak_grids_of_a_few_ranks_are_known(void **state)
 {
-  (void)state;
   for (int ranks = 2; ranks <= 16; ranks++)
     for (int data = HIMENO_STANDARD; data <= HIMENO_DENSE; data++) {
       const int64_t extent[3] = {254 * ranks + 2, 256, 512};
@@ -176,7 +170,6 @@ static void known_values_are_the_golden_ones(void **state)
   int sweeps, compared = 0;
   double gosa;
   uint64_t checksum;
-  (void)state;
   const char *source = getenv("top_srcdir");
   snprintf(path, sizeof path, "%s/tests/golden/himeno.csv", source ? source : ".");
   FILE *file = fopen(path, "r");
@@ -198,7 +191,6 @@ static void known_values_are_the_golden_ones(void **state)
 
 static void every_named_size_and_no_other_has_its_check_points_and_constants(void **state)
 {
-  (void)state;
   assert_null(known_check((int64_t[]){32, 32, 64}, HIMENO_DENSE, 11));
   assert_null(known_check((int64_t[]){512, 512, 1024}, HIMENO_DENSE, 100));
   assert_null(himeno_known_find((int64_t[]){32, 32, 65}, HIMENO_DENSE));
