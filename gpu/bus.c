@@ -57,17 +57,17 @@ static const char *hiding_variable(const struct vendor *vendor)
 
 static unsigned long read_hex(const char *folder, const char *name)
 {
-  char path[PATH_MAX], line[64];
-  if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return 0;
+  char path[2 * PATH_MAX + 16], line[64];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
   return host_read_line(path, line, sizeof line) ? strtoul(line, NULL, 16) : 0;
 }
 
 /* Returns the size of the largest memory window in bytes, or 0 if unknown. */
 static unsigned long long window_bytes(const char *folder)
 {
-  char path[PATH_MAX];
+  char path[2 * PATH_MAX + 16];
   unsigned long long first, last, most = 0;
-  if (snprintf(path, sizeof path, "%s/resource", folder) >= (int)sizeof path) return 0;
+  snprintf(path, sizeof path, "%s/resource", folder);
   FILE *file = fopen(path, "r");
   if (!file) return 0;
   while (fscanf(file, "%llx %llx %*x", &first, &last) == 2)
@@ -106,11 +106,13 @@ static void bus_add(struct gpu_bus *bus, const struct vendor *vendor, const char
 
 static void read_device(struct gpu_bus *bus, const char *root, const char *pci)
 {
-  char folder[PATH_MAX], link[PATH_MAX], target[PATH_MAX];
-  if (!strchr(pci, ':') || snprintf(folder, sizeof folder, "%s/%s", root, pci) >= (int)sizeof folder) return;
+  char folder[2 * PATH_MAX], link[2 * PATH_MAX + 16], target[PATH_MAX];
+  if (!strchr(pci, ':')) return;
+  snprintf(folder, sizeof folder, "%s/%s", root, pci);
   bus->known = 1;
   const struct vendor *vendor = gpu_vendor(folder, pci);
-  if (!vendor || snprintf(link, sizeof link, "%s/driver", folder) >= (int)sizeof link) return;
+  if (!vendor) return;
+  snprintf(link, sizeof link, "%s/driver", folder);
   const ssize_t length = readlink(link, target, sizeof target - 1);
   target[length > 0 ? length : 0] = '\0';
   const char *driver = strrchr(target, '/');
@@ -122,7 +124,7 @@ void gpu_bus_read(struct gpu_bus *bus)
   char root[PATH_MAX];
   struct dirent **entries;
   memset(bus, 0, sizeof *bus);
-  if (snprintf(root, sizeof root, "%s/bus/pci/devices", host_sysfs()) >= (int)sizeof root) return;
+  snprintf(root, sizeof root, "%s/bus/pci/devices", host_sysfs());
   const int n = scandir(root, &entries, NULL, alphasort);
   for (int e = 0; e < n; e++) {
     read_device(bus, root, entries[e]->d_name);

@@ -29,8 +29,7 @@ static const struct group_files group_v2 = {"/sys/fs/cgroup", "memory.max", "mem
 
 size_t host_page_bytes(void)
 {
-  long bytes = sysconf(_SC_PAGESIZE);
-  return bytes > 0 ? (size_t)bytes : 4096;
+  return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 /* sched_getaffinity fails if the kernel's set of CPUs is larger than `set`, so try larger sets. */
@@ -38,7 +37,6 @@ int host_allowed_cpus(void)
 {
   for (int size = 1024; size <= 1 << 20; size *= 2) {
     cpu_set_t *set = CPU_ALLOC((size_t)size);
-    if (!set) return 0;
     int known = !sched_getaffinity(0, CPU_ALLOC_SIZE((size_t)size), set);
     int n = known ? CPU_COUNT_S(CPU_ALLOC_SIZE((size_t)size), set) : 0;
     CPU_FREE(set);
@@ -134,9 +132,7 @@ static void read_groups(struct host_memory *memory)
   if (!stream) return;
   while (fgets(line, sizeof line, stream)) {
     line[strcspn(line, "\n")] = '\0';
-    char *controllers = strchr(line, ':');
-    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!group) continue;
+    const char *controllers = strchr(line, ':'), *group = strchr(controllers + 1, ':');
     if (!strncmp(controllers, "::", 2)) apply_groups(&group_v2, group + 1, memory);
     if (!strncmp(controllers, ":memory:", 8)) apply_groups(&group_v1, group + 1, memory);
   }
@@ -145,19 +141,16 @@ static void read_groups(struct host_memory *memory)
 
 static void read_machine(struct host_memory *memory)
 {
-  long pages = sysconf(_SC_PHYS_PAGES);
-  uint64_t total = pages > 0 ? (uint64_t)pages * host_page_bytes() : 0, available = total >> 10;
+  uint64_t total = (uint64_t)sysconf(_SC_PHYS_PAGES) * host_page_bytes(), available = total >> 10;
   read_keyed("/proc/meminfo", "MemAvailable:", &available);
-  available <<= 10;
-  limit_apply(&memory->limit[HOST_MACHINE], total, available < total ? available : total, "%s",
-              "on the host");
+  limit_apply(&memory->limit[HOST_MACHINE], total, available << 10, "%s", "on the host");
 }
 
 static void read_process_limit(int resource, const char *key, const char *name, struct host_memory *memory)
 {
   struct rlimit limit;
   uint64_t used = 0;
-  if (getrlimit(resource, &limit) != 0) return;
+  getrlimit(resource, &limit);
   read_keyed("/proc/self/status", key, &used);
   used <<= 10;
   const uint64_t total = limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (uint64_t)limit.rlim_cur;

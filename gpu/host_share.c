@@ -12,7 +12,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "base/hash.h"
 #include "base/log.h"
 #include "gpu/host.h"
 #include "gpu/host_share.h"
@@ -50,7 +49,9 @@ static int map_new(struct shared *s)
 {
   s->file = memfd_create("himeno", MFD_CLOEXEC);
   if (s->file < 0) return 0;
-  if (ftruncate(s->file, (off_t)s->map_bytes) == 0) {
+  /* With PID namespaces, another process may have the same PID as this one, so the mark is
+   * random. */
+  if (ftruncate(s->file, (off_t)s->map_bytes) == 0 && getrandom(&s->mark, sizeof s->mark, 0) > 0) {
     s->start = mmap(NULL, s->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->file, 0);
     if (s->start != MAP_FAILED) return 1;
   }
@@ -67,11 +68,6 @@ void *host_share_alloc(size_t bytes)
     free(s);
     return NULL;
   }
-  /* With PID namespaces, another process may have the same PID as this one, so the mark is
-   * random. */
-  if (getrandom(&s->mark, sizeof s->mark, 0) != (ssize_t)sizeof s->mark)
-    s->mark =
-        hash_mix(hash_mix((uint64_t)getpid()) ^ (uint64_t)(uintptr_t)s->start ^ (uint64_t)s->file << 48);
   *mark_place(s->start, s->map_bytes) = s->mark;
   pthread_mutex_lock(&lock);
   s->next = all;

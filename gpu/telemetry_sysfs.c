@@ -15,29 +15,22 @@
 #define PATH_BYTES 512
 
 struct sysfs {
-  char folder[PATH_BYTES]; /* folder of the PCI device */
-  char hwmon[PATH_BYTES];  /* folder of the device's hwmon class; "" if there is none */
+  char folder[PATH_BYTES];     /* folder of the PCI device */
+  char hwmon[PATH_BYTES + 64]; /* folder of the device's hwmon class, whether it exists or not */
 };
-
-/* Joins a folder and a name. Returns 0 if the path is too long. */
-static int join(char path[PATH_BYTES], const char *folder, const char *name)
-{
-  int length = snprintf(path, PATH_BYTES, "%s/%s", folder, name);
-  if (length > 0 && length < PATH_BYTES) return 1;
-  path[0] = 0;
-  return 0;
-}
 
 static FILE *file_open(const char *folder, const char *name)
 {
-  char path[PATH_BYTES];
-  return folder[0] && name[0] && join(path, folder, name) ? fopen(path, "r") : NULL;
+  char path[2 * PATH_BYTES];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return fopen(path, "r");
 }
 
 static int read_line(const char *folder, const char *name, char *line, int size)
 {
-  char path[PATH_BYTES];
-  return folder[0] && name[0] && join(path, folder, name) && host_read_line(path, line, size);
+  char path[2 * PATH_BYTES];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return host_read_line(path, line, size);
 }
 
 static int sysfs_read_value(const char *folder, const char *name, double *value)
@@ -61,15 +54,16 @@ static int read_int(const char *folder, const char *name, double scale, int *num
 /* Finds the device's hwmon folder; if there are several, the one with the smallest number. */
 static void find_hwmon(struct sysfs *s)
 {
-  char folder[PATH_BYTES];
-  DIR *list = join(folder, s->folder, "hwmon") ? opendir(folder) : NULL;
+  const int length = snprintf(s->hwmon, sizeof s->hwmon, "%s/hwmon", s->folder);
+  DIR *list = opendir(s->hwmon);
   struct dirent *entry;
   long least = -1, number;
   if (!list) return;
   while ((entry = readdir(list)))
-    if (sscanf(entry->d_name, "hwmon%ld", &number) == 1 && (least < 0 || number < least) &&
-        join(s->hwmon, folder, entry->d_name))
+    if (sscanf(entry->d_name, "hwmon%ld", &number) == 1 && (least < 0 || number < least)) {
       least = number;
+      snprintf(s->hwmon + length, sizeof s->hwmon - (size_t)length, "/hwmon%ld", number);
+    }
   closedir(list);
 }
 
@@ -154,8 +148,8 @@ static int find_folder(struct sysfs *s, const char *pci)
   size_t n = 0;
   for (; pci[n] && n + 1 < sizeof place; n++) place[n] = (char)tolower((unsigned char)pci[n]);
   place[n] = 0;
-  int length = snprintf(s->folder, sizeof s->folder, "%s/bus/pci/devices/%s", host_sysfs(), place);
-  return n > 0 && length < (int)sizeof s->folder && read_line(s->folder, "vendor", vendor, sizeof vendor);
+  snprintf(s->folder, sizeof s->folder, "%s/bus/pci/devices/%s", host_sysfs(), place);
+  return read_line(s->folder, "vendor", vendor, sizeof vendor);
 }
 
 struct sysfs *sysfs_open(const char *pci)

@@ -29,10 +29,9 @@ const char *const cards_near_names[] = {"switch", "root", "node", "system", "unk
 /* Reads the first line of a file, without the newline. Returns 0 if it is missing or empty. */
 static int line_read(const char *folder, const char *name, char *text, size_t size)
 {
-  char path[PATH_MAX];
-  text[0] = '\0';
-  return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
-         host_read_line(path, text, (int)size) && text[0] != '\0';
+  char path[4 * PATH_MAX];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return host_read_line(path, text, (int)size) && text[0] != '\0';
 }
 
 static int64_t number_read(const char *folder, const char *name, int64_t otherwise)
@@ -43,10 +42,10 @@ static int64_t number_read(const char *folder, const char *name, int64_t otherwi
 
 static int card_exists(const char *folder, const char *name)
 {
-  char path[PATH_MAX];
+  char path[3 * PATH_MAX];
   DIR *there;
-  if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path || !(there = opendir(path)))
-    return 0;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (!(there = opendir(path))) return 0;
   closedir(there);
   return 1;
 }
@@ -100,11 +99,12 @@ enum cards_near cards_near(const char *pci, const char *other)
 /* Follows the link `folder`/device to set the card's PCI address, NUMA node and distance. */
 static void device_locate(const char *folder, const char *pci, struct card *card)
 {
-  char link[PATH_MAX], path[PATH_MAX];
+  char link[2 * PATH_MAX + 16], path[PATH_MAX];
   unsigned domain, bus, slot, function;
   card->numa = -1;
   card->near = CARDS_UNKNOWN;
-  if (snprintf(link, sizeof link, "%s/device", folder) >= (int)sizeof link || !realpath(link, path)) return;
+  snprintf(link, sizeof link, "%s/device", folder);
+  if (!realpath(link, path)) return;
   card->numa = (int)number_read(path, "numa_node", -1);
   const char *name = strrchr(path, '/') + 1;
   if (sscanf(name, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4) return;
@@ -123,13 +123,13 @@ static void state_set(struct card *card, const char *text)
 
 static void ib_port_read(const char *folder, struct card *card)
 {
-  char text[64], counters[PATH_MAX];
+  char text[64], counters[3 * PATH_MAX + 16];
   card->gbps = line_read(folder, "rate", text, sizeof text) ? strtod(text, NULL) : 0;
   line_read(folder, "link_layer", text, sizeof text);
   snprintf(card->link, sizeof card->link, "%.15s", text[0] ? text : "InfiniBand");
   line_read(folder, "state", text, sizeof text);
   state_set(card, text[0] ? text : "unknown");
-  if (snprintf(counters, sizeof counters, "%s/counters", folder) >= (int)sizeof counters) return;
+  snprintf(counters, sizeof counters, "%s/counters", folder);
   card->received = number_read(counters, "port_rcv_data", 0) * IB_DATA_UNIT;
   card->sent = number_read(counters, "port_xmit_data", 0) * IB_DATA_UNIT;
   card->errors = sum_read(counters, ib_errors, sizeof ib_errors / sizeof ib_errors[0]);
@@ -139,13 +139,13 @@ static void ib_port_read(const char *folder, struct card *card)
 
 static void net_read(const char *folder, struct card *card)
 {
-  char text[64], counters[PATH_MAX];
+  char text[64], counters[3 * PATH_MAX + 16];
   int64_t mbps = number_read(folder, "speed", 0);
   card->gbps = mbps > 0 ? (double)mbps / 1000 : 0;
   snprintf(card->link, sizeof card->link, "Ethernet");
   line_read(folder, "operstate", text, sizeof text);
   state_set(card, strcmp(text, "up") == 0 ? "active" : text[0] ? text : "unknown");
-  if (snprintf(counters, sizeof counters, "%s/statistics", folder) >= (int)sizeof counters) return;
+  snprintf(counters, sizeof counters, "%s/statistics", folder);
   card->received = number_read(counters, "rx_bytes", 0);
   card->sent = number_read(counters, "tx_bytes", 0);
   card->errors = sum_read(counters, net_errors, sizeof net_errors / sizeof net_errors[0]);
@@ -168,13 +168,13 @@ static int visible(const struct dirent *entry)
 
 static void ib_device_read(const char *folder, const char *name, const char *pci, struct cards *cards)
 {
-  char ports[PATH_MAX], port[PATH_MAX];
+  char ports[2 * PATH_MAX + 8], port[3 * PATH_MAX];
   struct dirent **entries;
-  if (snprintf(ports, sizeof ports, "%s/ports", folder) >= (int)sizeof ports) return;
+  snprintf(ports, sizeof ports, "%s/ports", folder);
   int n = scandir(ports, &entries, visible, alphasort);
   for (int p = 0; p < n; p++) {
-    if (cards->n < CARDS_MAX &&
-        snprintf(port, sizeof port, "%s/%s", ports, entries[p]->d_name) < (int)sizeof port) {
+    if (cards->n < CARDS_MAX) {
+      snprintf(port, sizeof port, "%s/%s", ports, entries[p]->d_name);
       struct card *card = card_add(cards, folder, pci);
       snprintf(card->name, sizeof card->name, "%.30s/%.8s", name, entries[p]->d_name);
       ib_port_read(port, card);
@@ -197,13 +197,13 @@ static void class_read(const char *class,
                        void (*read)(const char *, const char *, const char *, struct cards *),
                        const char *pci, struct cards *cards)
 {
-  char root[PATH_MAX], folder[PATH_MAX];
+  char root[PATH_MAX], folder[2 * PATH_MAX];
   struct dirent **entries;
-  if (snprintf(root, sizeof root, "%s/class/%s", host_sysfs(), class) >= (int)sizeof root) return;
+  snprintf(root, sizeof root, "%s/class/%s", host_sysfs(), class);
   int n = scandir(root, &entries, visible, alphasort);
   for (int e = 0; e < n; e++) {
-    if (snprintf(folder, sizeof folder, "%s/%s", root, entries[e]->d_name) < (int)sizeof folder)
-      read(folder, entries[e]->d_name, pci, cards);
+    snprintf(folder, sizeof folder, "%s/%s", root, entries[e]->d_name);
+    read(folder, entries[e]->d_name, pci, cards);
     free(entries[e]);
   }
   if (n >= 0) free(entries);

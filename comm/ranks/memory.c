@@ -2,7 +2,6 @@
 #include "comm/ranks/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -33,14 +32,10 @@ static status_t host_count(MPI_Comm comm, const char name[sizeof((struct host_li
   RETURN_IF_FAILED(guard_mpi(comm, MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
                              "MPI_Comm_split_type"));
   MPI_Comm_size(host, ranks);
-  char *names = calloc((size_t)*ranks, NAME_BYTES);
-  status_t status = names ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks");
-  TRY(agree_status(comm, status), done);
-  TRY(watch_allgather(host, name, names, NAME_BYTES, "the host's control groups"), done);
+  char names[*ranks][NAME_BYTES];
+  status_t status = watch_allgather(host, name, names, NAME_BYTES, "the host's control groups");
   *group = 0;
-  for (int r = 0; r < *ranks; r++) *group += strcmp(names + (size_t)r * NAME_BYTES, name) == 0;
-done:
-  free(names);
+  for (int r = 0; r < *ranks && status == STATUS_OK; r++) *group += strcmp(names[r], name) == 0;
   MPI_Comm_free(&host);
   return status;
 }

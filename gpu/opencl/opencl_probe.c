@@ -230,7 +230,6 @@ void opencl_list(struct opencl_probed **entries, int *n, char reason[GPU_TEXT_MA
     struct gpu_device_info *info = &(*entries)[i].info;
     if (info->is_cpu && !info->uuid[0]) host_uuid(info->uuid, sizeof info->uuid);
   }
-  reason[0] = '\0';
   if (!*n && unusable)
     snprintf(reason, GPU_TEXT_MAX, "%d OpenCL devices, none available with a compiler and OpenCL 1.2",
              unusable);
