@@ -250,6 +250,41 @@ static void rows_start_on_lines(void **state)
   assert_int_equal(l.pitch, 64);
 }
 
+/* An array may have 2^57 − 1 floats, in rows that are multiples of 32, and a message 2^31 − 1. */
+static void what_64_bits_and_a_message_cannot_hold_is_refused(void **state)
+{
+  static const int64_t most = (int64_t)1 << 53, large = (int64_t)1 << 40;
+  static const int64_t grids[][3] = {
+      {4, 4, most - 32}, {4, 4, most - 31}, {4, large, large}, {large, 4, large}, {3, 3, INT64_MAX / 32}};
+  static const int cut[3] = {1, 1, 1};
+  for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
+    struct decomp d;
+    struct layout l;
+    char says[128];
+    decomp_init(&d, grids[g], cut, 0);
+    snprintf(says, sizeof says, "%lldx%lldx%lld is too large: an array would exceed 64-bit sizes",
+             (long long)grids[g][0], (long long)grids[g][1], (long long)grids[g][2]);
+    log_hold(1);
+    assert_int_equal(layout_init(&l, &d, 1, 0), g ? STATUS_USAGE : STATUS_OK);
+    assert_string_equal(log_held(), g ? says : "");
+    log_drop();
+  }
+  for (int n = 0; n < 8; n++) {
+    const int rank = n & 1, one_way = n >> 1 & 1, over = n >> 2;
+    struct halo_plan plan;
+    struct layout l;
+    halo_plan_pair(&plan, &l, rank, (int64_t)INT32_MAX + over, one_way);
+    assert_int_equal(halo_plan_check(&plan), over ? STATUS_USAGE : STATUS_OK);
+    if (over)
+      assert_non_null(
+          strstr(log_held(), "a halo of 2147483648 floats: one MPI message takes at most 2147483647; "));
+    log_drop();
+    assert_int_equal(plan.floats, one_way && rank ? 0 : (int64_t)INT32_MAX + over);
+    assert_int_equal(plan.recv_floats, one_way && !rank ? 0 : (int64_t)INT32_MAX + over);
+  }
+  log_hold(0);
+}
+
 static const struct decomp_rules plain = {.depth = 1}, deep = {.depth = 3},
                                  planes = {.depth = 1, .whole_planes = 1},
                                  rows = {.depth = 1, .whole_rows = 1};
@@ -349,6 +384,7 @@ int main(void)
       cmocka_unit_test(a_slab_along_j_has_the_rows_of_a_tile),
       cmocka_unit_test(a_sent_point_is_in_a_slab),
       cmocka_unit_test(rows_start_on_lines),
+      cmocka_unit_test(what_64_bits_and_a_message_cannot_hold_is_refused),
       cmocka_unit_test(the_fastest_cut_that_is_allowed_is_chosen),
       cmocka_unit_test(cuts_that_cannot_be_are_refused_with_the_reason),
   };

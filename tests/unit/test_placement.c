@@ -185,6 +185,119 @@ static void a_thread_is_late_for_want_of_a_processor_only_if_it_is_ready_to_run(
   assert_false(alarm_starves(&slot, alarm_clock()));
 }
 
+/* ---- the message about a wait that passed its deadline ---- */
+
+#define HOSTS 19
+
+static struct alarm_slot *slots;
+
+static struct alarm_slot *slot_of(int rank, enum alarm_presence presence, int age)
+{
+  const uint64_t now = alarm_clock();
+  slots[rank].state = presence;
+  slots[rank].beat = age < 0 ? 0 : now - (uint64_t)age * ALARM_SECOND;
+  slots[rank].moved = slots[rank].device = slots[rank].polled = now;
+  return &slots[rank];
+}
+
+/* Fills a rank's report, a wait named \a what for the ranks \a first and \a second (−1: none). */
+static void report_of(int rank, long sweep, const char *what, int first, int second)
+{
+  struct alarm_report *report = &slots[rank].report;
+  slots[rank].filled = 1;
+  *report = (struct alarm_report){.rank = rank, .sweep = sweep, .computing = !what};
+  snprintf(report->what, sizeof report->what, "%s", what ? what : "");
+  report->targets.n = (first >= 0) + (second >= 0);
+  report->targets.at[0].rank = first;
+  report->targets.at[1].rank = second;
+  if (sweep) strcpy(report->targets.at[0].face, "i+");
+  if (sweep > 5) strcpy(report->targets.at[1].face, "j-");
+}
+
+/* Reports as rank \a rank of the first \a ranks ranks. The message must be \a expected,
+ * or be cut if \a expected is NULL. */
+static void printed(int ranks, int rank, const char *expected)
+{
+  struct alarm_snapshot snapshot;
+  struct alarm *monitor = alarm_monitor();
+  monitor->ranks = monitor->table->n = ranks;
+  monitor->rank = rank;
+  monitor->table->reported = 0;
+  assert_int_equal(alarm_snapshot_open(&snapshot, ranks), STATUS_OK);
+  for (int twice = 0; twice < 2; twice++) {
+    struct capture capture = capture_begin(stderr);
+    alarm_report_for(&snapshot);
+    char *text = capture_end(&capture);
+    if (expected || twice) assert_string_equal(text, twice ? "" : expected);
+    if (!expected && !twice) assert_int_equal(strlen(text), 900); /* with the end of the line */
+    free(text);
+  }
+  alarm_snapshot_close(&snapshot);
+}
+
+#define MANY_SILENT                                                                                          \
+  "rank 0 on host n0 computes, and waits for rank 1 on host n1 to answer, for over 2.5 s; silent: rank 1 "   \
+  "on "                                                                                                      \
+  "host n1, rank 2 on host n2, rank 3, rank 4, rank 5, rank 6, rank 7, rank 8"
+#define MANY_COMPUTE                                                                                         \
+  " computes; rank 11 computes; rank 12 computes; rank 13 computes; rank 14 computes; rank 15 computes"
+
+static void the_message_begins_with_the_rank_next_to_the_cause(void **state)
+{
+  struct alarm *monitor = alarm_monitor();
+  monitor->table = calloc(1, sizeof *monitor->table + HOSTS * sizeof *slots);
+  monitor->hosts = calloc(HOSTS, sizeof *monitor->hosts);
+  monitor->seconds = 2.5;
+  slots = monitor->table->slot;
+  for (int r = 0; r < HOSTS; r++) {
+    slots[r].rank = r;
+    if (r < 3) snprintf(monitor->hosts[r], sizeof *monitor->hosts, "n%d", r);
+  }
+  slot_of(0, ALARM_HERE, 0);
+  slot_of(1, ALARM_HERE, 0)->blocked = 1;
+  strcpy(slots[1].call, "a barrier");
+  slot_of(2, ALARM_HERE, 2);
+  slot_of(3, ALARM_HERE, 0);
+  slot_of(4, ALARM_LEFT, -1);
+  slot_of(5, ALARM_AWAY, -1);
+  printed(
+      2, 0,
+      "rank 1 on host n1 waits for all ranks (a barrier), for over 2.5 s; also rank 0 on host n0 computes\n");
+  printed(
+      3, 0,
+      "rank 1 on host n1 waits for all ranks (a barrier), for over 2.5 s; silent: rank 2 on host n2; also "
+      "rank 0 on host n0 computes\n");
+  report_of(3, 5, "halos", 1, 0);
+  printed(
+      6, 1,
+      "rank 3 waits in sweep 5 for rank 1 on host n1, halo of face i+, rank 0, for over 2.5 s; silent: rank "
+      "2 on host n2; also rank 0 on host n0 computes; rank 1 on host n1 waits for all ranks (a barrier)\n");
+  report_of(0, 7, "halos", 3, 2);
+  printed(
+      6, 1,
+      "rank 0 on host n0 waits in sweep 7 for rank 2 on host n2, halo of face j-, rank 3 face i+, for over "
+      "2.5 s; silent: rank 2 on host n2; also rank 1 on host n1 waits for all ranks (a barrier); rank 3 "
+      "waits in sweep 5 for rank 1 on host n1, halo of face i+, rank 0\n");
+  report_of(0, 0, NULL, -1, -1);
+  slots[1].blocked = 0;
+  slots[1].moved = alarm_clock() - (uint64_t)(1.25 * ALARM_SECOND);
+  printed(
+      3, 1,
+      "rank 1 on host n1 waits for its own device, and waits for rank 2 on host n2 to answer, for over 2.5 "
+      "s; silent: rank 2 on host n2; also rank 0 on host n0 computes\n");
+  slots[1].device = alarm_clock() - ALARM_SECOND / 2;
+  printed(2, 1, "rank 1 on host n1 computes, for over 2.5 s; also rank 0 on host n0 computes\n");
+  slots[3].filled = 0;
+  for (int r = 1; r < HOSTS; r++) slot_of(r, ALARM_HERE, r < 9 ? -1 : 0);
+  printed(17, 0, MANY_SILENT "; also rank 9 computes; rank 10" MANY_COMPUTE "; rank 16 computes\n");
+  slot_of(9, ALARM_HERE, -1);
+  printed(HOSTS, 0,
+          MANY_SILENT " and 1 more; also rank 10" MANY_COMPUTE
+                      "; rank 16 computes; rank 17 computes; and 1 more\n");
+  for (int r = 0; r < HOSTS; r++) memset(monitor->hosts[r], 'h', sizeof *monitor->hosts - 1);
+  printed(HOSTS, 0, NULL);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -193,6 +306,7 @@ int main(void)
       cmocka_unit_test(hosts_with_one_reason_share_a_line),
       cmocka_unit_test(another_backend_does_not_replace_a_broken_driver),
       cmocka_unit_test(a_thread_is_late_for_want_of_a_processor_only_if_it_is_ready_to_run),
+      cmocka_unit_test(the_message_begins_with_the_rank_next_to_the_cause),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

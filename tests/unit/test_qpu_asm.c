@@ -84,7 +84,7 @@ static void constants_take_the_smallest_form(void **state)
 static void expressions_follow_c(void **state)
 {
   expect_same("ldi r0, 2 + 3 * 4 << 1", "ldi r0, 28");
-  expect_same("ldi r0, (2 + 3) * 4", "ldi r0, 20");
+  expect_same("ldi  r0 , ( 2+ 3 ) *4 ", "ldi r0, 20");
   expect_same("ldi r0, -7 / 2", "ldi r0, -3");
   expect_same("ldi r0, 0x10 | 3 == 1 + 2", "ldi r0, 0x11");
   expect_same("ldi r0, 1 == 3 > 2", "ldi r0, 1");
@@ -129,8 +129,8 @@ static void macros_loops_and_conditions_expand(void **state)
       "mov r0, 2\n");
   expect_same_program(".if 0\n.if 1\nmov r0, 1\n.endif\n.else\n.if 1\nmov r0, 4\n.endif\n.endif\n",
                       "mov r0, 4\n");
-  expect_same_program(".set twice(x) 2 * x\nldi r0, twice(100) + 4\n", "ldi r0, 204\n");
-  expect_same_program(".set clear(s) s + 2\nmov clear(ra1), 0\n", "mov ra3, 0\n");
+  expect_same_program(" .set  twice( x )  2 * x\n ldi r0 ,twice ( 100 )+ 4 \n", "ldi r0, 204\n");
+  expect_same_program(".set clear(s) s + 2\nmov clear( ra1 ) , 0 \n", "mov ra3, 0\n");
 }
 
 static void labels_reach_forward_and_back(void **state)

@@ -74,6 +74,8 @@ static const struct {
     {"nop; fmul r2, rb39, r0", "a NOP register is read"},
     {"mov.setf -, ra39", "a NOP register is read"},
     {".int 0x00827000, 0x100009e7", "a peripheral is named and no operation takes it"},
+    {".int 0x8c82728a, 0x10024823", "a peripheral is named and no operation takes it"},
+    {".int 0x8c9e028a, 0x10024823", "a peripheral is named and no operation takes it"},
     {"fmul r2, ra1 << 1, r0 << 1", "a rotation of one of r0 to r3 beside another source"},
     {"ldi vw_setup, 0xc0010000\nldi vw_setup, 0x80000000 | 16 << 23 | 1 << 16 | 1 << 14\nmov vw_addr, ra31",
      "DMA store with BLOCKMODE set"},
