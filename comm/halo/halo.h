@@ -28,7 +28,7 @@ struct halo_message {
 struct halo_plan {
   int depth;
   int n;
-  struct halo_message messages[HALO_MESSAGES_MAX];
+  struct halo_message messages[HALO_MESSAGES_MAX]; /**< each with another rank */
   int64_t floats, recv_floats; /**< sizes of the send and of the receive buffer, in floats */
 };
 

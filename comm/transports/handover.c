@@ -140,26 +140,16 @@ static int handover_peer_map(struct gpu_device *device, const struct handover_he
     host_share_detach(&memory);
     return 0;
   }
-  *peer = (struct handover_peer){.memory = memory, .owner = 1};
+  *peer = (struct handover_peer){.memory = memory};
   return 1;
 }
 
 static void peer_unmap(struct gpu_device *device, struct handover_peer *peer)
 {
-  if (peer->owner) {
-    memory_unpin(device, peer->memory);
-    host_share_detach(&peer->memory);
-  }
-  *peer = (struct handover_peer){.owner = 0};
-}
-
-/* Returns the entry of an earlier message to the same rank, whose mapping is reused, or NULL. */
-static const struct handover_peer *mapped_before(const struct handover *h, const struct halo_plan *plan,
-                                                 int m)
-{
-  for (int e = 0; e < m; e++)
-    if (plan->messages[e].peer == plan->messages[m].peer && h->peer[e].memory.handle) return &h->peer[e];
-  return NULL;
+  if (!peer->memory.handle) return;
+  memory_unpin(device, peer->memory);
+  host_share_detach(&peer->memory);
+  peer->memory.handle = NULL;
 }
 
 static void peers_map(struct handover *h, const struct halo_plan *plan, const struct handover_hello *hellos,
@@ -169,11 +159,7 @@ static void peers_map(struct handover *h, const struct halo_plan *plan, const st
     char why[GPU_TEXT_MAX] = "";
     struct handover_peer *peer = &h->peer[m];
     if (!reach[m].carried) continue;
-    const struct handover_peer *same = mapped_before(h, plan, m);
-    if (same) {
-      *peer = *same;
-      peer->owner = 0;
-    } else if (!handover_peer_map(h->device, &hellos[m], peer, why)) {
+    if (!handover_peer_map(h->device, &hellos[m], peer, why)) {
       neighbours_refuse(&reach[m], why);
       continue;
     }

@@ -18,7 +18,6 @@ struct handover_block;
 struct handover_peer {
   /** mapped block of the peer; its handle is NULL if the message goes by MPI */
   struct gpu_mem memory;
-  int owner; /**< 1: this entry owns the mapping; 0: another message's entry does */
   struct handover_block *block;
   const float *buffer[2]; /**< addresses of the message in the peer's two send buffers */
 };

@@ -24,27 +24,11 @@ struct peers_hello {
 static int peer_attach(struct gpu_device *device, const struct peers_hello *hello, struct halo_peer *peer,
                        char why[GPU_TEXT_MAX])
 {
-  struct halo_peer p = {.plane = hello->plane, .pitch = hello->pitch, .first = hello->first, .owner = 1};
-  snprintf(p.uuid, sizeof p.uuid, "%s", hello->mailbox.uuid);
-  if (!gpu_attach(device, &hello->mailbox, &p.mailbox, why)) return 0;
-  if (gpu_attach(device, &hello->target[0], &p.target[0], why)) {
-    if (gpu_attach(device, &hello->target[1], &p.target[1], why)) {
-      *peer = p;
-      return 1;
-    }
-    gpu_detach(device, &p.target[0]);
-  }
-  gpu_detach(device, &p.mailbox);
-  return 0;
-}
-
-/* Returns the entry of an earlier message to the same rank, whose memory is reused, or NULL. */
-static const struct halo_peer *attached_before(const struct halo_plan *plan, const struct halo_peer *peers,
-                                               int m)
-{
-  for (int e = 0; e < m; e++)
-    if (plan->messages[e].peer == plan->messages[m].peer && peers[e].mailbox.handle) return &peers[e];
-  return NULL;
+  *peer = (struct halo_peer){.plane = hello->plane, .pitch = hello->pitch, .first = hello->first};
+  snprintf(peer->uuid, sizeof peer->uuid, "%s", hello->mailbox.uuid);
+  return gpu_attach(device, &hello->mailbox, &peer->mailbox, why) &&
+         gpu_attach(device, &hello->target[0], &peer->target[0], why) &&
+         gpu_attach(device, &hello->target[1], &peer->target[1], why);
 }
 
 static void peers_attach(const struct halo_context *context, const struct peers_hello *hellos,
@@ -55,15 +39,8 @@ static void peers_attach(const struct halo_context *context, const struct peers_
     char why[GPU_TEXT_MAX] = "";
     const char *refused = peers_refused(context->comm, context->plan->messages[m].peer);
     if (refused) neighbours_refuse(&reach[m], refused);
-    if (!reach[m].carried) continue;
-    const struct halo_peer *same = attached_before(context->plan, peers, m);
-    if (same) {
-      peers[m] = *same;
-      peers[m].first = hellos[m].first;
-      peers[m].owner = 0;
-    } else if (!peer_attach(context->device, &hellos[m], &peers[m], why)) {
+    if (reach[m].carried && !peer_attach(context->device, &hellos[m], &peers[m], why))
       neighbours_refuse(&reach[m], why);
-    }
   }
 }
 
@@ -145,11 +122,8 @@ status_t halo_peers_open(const struct halo_context *context, struct gpu_queue *q
 void halo_peers_close(struct gpu_device *device, struct halo_peer peers[HALO_MESSAGES_MAX])
 {
   for (int m = 0; m < HALO_MESSAGES_MAX; m++) {
-    if (peers[m].owner) {
-      gpu_detach(device, &peers[m].target[1]);
-      gpu_detach(device, &peers[m].target[0]);
-      gpu_detach(device, &peers[m].mailbox);
-    }
-    peers[m] = (struct halo_peer){.owner = 0};
+    gpu_detach(device, &peers[m].target[1]);
+    gpu_detach(device, &peers[m].target[0]);
+    gpu_detach(device, &peers[m].mailbox);
   }
 }

@@ -18,12 +18,10 @@ struct halo_offer {
 
 /** The other end of a message. */
 struct halo_peer {
-  /** attached memory of the neighbour; handles are NULL if attaching failed */
+  /** attached memory of the neighbour; handles are NULL if it was not attached */
   struct gpu_mem target[2], mailbox;
   int64_t plane, pitch, first;
   char uuid[48]; /**< UUID of the neighbour's device */
-  /** 1: this entry owns the attachments; 0: another message to the same rank does */
-  int owner;
 };
 
 /** \brief Collective. Attaches the memory of the neighbours of all messages, stores a mark in their
