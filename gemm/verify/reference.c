@@ -38,13 +38,20 @@ static double element(const struct gemm_view *view, int64_t i, int64_t j)
   return (double)gemm_operand_get(view->type, view->data, i * view->row + j * view->column);
 }
 
-/* Adds one row's terms of a block to the sums. The compiler vectorises the loop, once per
- * instruction set. If \a low is not NULL, it receives the errors of products and sums. Source:
- * Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005. */
-static inline __attribute__((always_inline)) void add_terms(const double *a, int64_t depth,
-                                                            const double block[DEPTH][WIDTH], int64_t width,
-                                                            double *restrict sums, double *restrict low,
-                                                            double *restrict magnitudes)
+/* Compiles one version per instruction set. The loader picks one, but too early for the address
+ * sanitizer. Operations are rounded as written, so that all give the same bits. */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define EVERY_CPU __attribute__((target_clones("avx512f", "fma", "default")))
+#else
+#define EVERY_CPU
+#endif
+
+/* Adds one row's terms of a block to the sums. If \a low is not NULL, it receives the errors of
+ * products and sums. Source: Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci.
+ * Comput. 26, 2005. */
+EVERY_CPU static void add_terms(const double *a, int64_t depth, const double block[DEPTH][WIDTH],
+                                int64_t width, double *restrict sums, double *restrict low,
+                                double *restrict magnitudes)
 {
   for (int64_t d = 0; low && d < depth; d++)
     for (int64_t w = 0; w < width; w++) {
@@ -62,57 +69,19 @@ static inline __attribute__((always_inline)) void add_terms(const double *a, int
     }
 }
 
-typedef void (*terms_function)(const double *a, int64_t depth, const double block[DEPTH][WIDTH],
-                               int64_t width, double *restrict sums, double *restrict low,
-                               double *restrict magnitudes);
-
-static void terms_generic(const double *a, int64_t depth, const double block[DEPTH][WIDTH], int64_t width,
-                          double *restrict sums, double *restrict low, double *restrict magnitudes)
-{
-  add_terms(a, depth, block, width, sums, low, magnitudes);
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2,fma"))) static void terms_avx2(const double *a, int64_t depth,
-                                                           const double block[DEPTH][WIDTH], int64_t width,
-                                                           double *restrict sums, double *restrict low,
-                                                           double *restrict magnitudes)
-{
-  add_terms(a, depth, block, width, sums, low, magnitudes);
-}
-
-__attribute__((target("avx512f"))) static void terms_avx512(const double *a, int64_t depth,
-                                                            const double block[DEPTH][WIDTH], int64_t width,
-                                                            double *restrict sums, double *restrict low,
-                                                            double *restrict magnitudes)
-{
-  add_terms(a, depth, block, width, sums, low, magnitudes);
-}
-#endif
-
-static terms_function terms_choose(void)
-{
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) return terms_avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return terms_avx2;
-#endif
-  return terms_generic;
-}
-
 static void columns_add(const struct gemm_view *a, const struct gemm_view *b, int64_t first, int64_t k,
                         int64_t j, int64_t width, int64_t n, const int64_t *rows, int64_t n_rows,
                         double *sums, double *low, double *magnitudes)
 {
   double block[DEPTH][WIDTH], terms[DEPTH];
-  terms_function add = terms_choose();
   for (int64_t l = first; l < k; l += DEPTH) {
     int64_t depth = k - l < DEPTH ? k - l : DEPTH;
     for (int64_t d = 0; d < depth; d++)
       for (int64_t w = 0; w < width; w++) block[d][w] = element(b, l + d, j + w);
     for (int64_t r = 0; r < n_rows; r++) {
       for (int64_t d = 0; d < depth; d++) terms[d] = element(a, rows[r], l + d);
-      add(terms, depth, (const double(*)[WIDTH])block, width, &sums[r * n + j], low ? &low[r * n + j] : NULL,
-          &magnitudes[r * n + j]);
+      add_terms(terms, depth, (const double(*)[WIDTH])block, width, &sums[r * n + j],
+                low ? &low[r * n + j] : NULL, &magnitudes[r * n + j]);
     }
   }
 }

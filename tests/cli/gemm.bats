@@ -135,10 +135,10 @@ worn() {
 
 @test "a change of A or B in device memory is blamed on the device, whichever kernel multiplies next, also after the last product" {
   local fault
-  for fault in 'A 3,40 0 simd:2' 'A 3,40 30 cblas:1' 'B 63,63 0 cblas:last'; do
-    worn "1 $fault" -s 64 -k simd
+  for fault in 'A 0,0 0 simd:2=row 0, column 0 it is 0.951143444, must be 0.951143384' 'B 63,63 0 cblas:last=row 63, column 63 it is -0.331229478, must be -0.331229448' 'A 3,40 30 cblas:1=row 3, column 40 it is -2.50943302e.37'; do
+    worn "1 ${fault%=*}" -s 64 -k simd
     expect_status 4
-    grep -Eq "wrong      rank 1 on .*: ${fault%% *} changed in device memory: at stored row ${fault:2:1}" <<<"$output"
+    grep -Eq "wrong      rank 1 on .*: ${fault%% *} changed in device memory: at stored ${fault#*=}" <<<"$output"
     [ "$(json "$document" 'd["result"]["verdict"], [r["verdict"] for r in d["ranks"]]')" = "wrong ['pass', 'wrong']" ]
   done
   has_jsonschema
@@ -248,7 +248,7 @@ worn() {
   run "$gemm" -b opencl --device 0 --ladder -s 96x64x40 --lda 41 --ldb 65 -t 0.01 --no-reference --json "$document"
   [ "$status" -ne 3 ] || skip "no OpenCL device"
   expect_status 0
-  [ "$(json "$document" '{r["verdict"] for r in d["sizes"][0]["rungs"] if r["kernel"] != "panel"}')" = "{'pass'}" ]
+  [ "$(json "$document" '{r["verdict"] for r in d["sizes"][0]["rungs"] if r["kernel"] != "panel"}, [(r["rung"], r["kernel"][:3]) for r in d["sizes"][0]["rungs"][:9]]')" = "{'pass'} [(1, 'nai'), (2, 'reg'), (3, 'loc'), (4, 'unr'), (5, 'pip'), (6, 'lds'), (7, 'sma'), (8, 'spl'), (9, 'pan')]" ]
 }
 
 @test "a ladder on the emulated QPU counts instructions and reports no speed" {
@@ -288,8 +288,7 @@ worn() {
 
 @test "an acceptance without verification" { expect_error 2 '--accept needs a verified result: remove --verify off' --accept --verify off; }
 @test "an unknown option" { expect_error 2 '--nonsense' --nonsense; }
-@test "a size of nothing" { expect_error 2 '--size 0.*from 1 to' -s 0; }
-@test "a size that is no size" { expect_error 2 '--size 4x4:' -s 4x4; }
+@test "a size that is no size, or none" { for s in 0 4x4 4x4x4x4 x4x4 4x4x0 2147483648; do expect_error 2 "--size $s: must be N or MxNxK, each from 1 to 2147483647" -s $s; done; }
 @test "a number that overflows" { expect_error 2 '--size' -s 99999999999999999999; }
 @test "bytes that overflow" { expect_error 2 'A is too large for 64-bit sizes' -s 2147483647x1x2147483647 --lda 2147483647 --type f32; }
 @test "an unknown kernel" { expect_error 2 '--kernel magic: no backend has' -k magic; }
@@ -316,12 +315,13 @@ worn() {
 @test "special data that nobody reads" { expect_error 2 '--data special' --data special --alpha 0 -s 8; }
 @test "a type that no kernel takes" { expect_error 3 'no kernel for this product: its last one does not take type bf16' --type bf16 -s 8; }
 @test "a transposition that the kernel does not take" { expect_error 3 '--kernel blocked.*transposed' -k blocked --trans NT -s 8; }
-@test "matrices that do not fit" { expect_error 3 'size 2000000x2000000x2000000 needs .* per rank, but only .* can be used: .* free .*; use a smaller --size' -s 2000000; }
+@test "matrices that do not fit" { expect_error 3 'size 2000000x2000000x2000000 needs 101\.9 TiB per rank, but only .* can be used: .* free .*; use a smaller --size' -s 2000000; }
 @test "blocks of no length" { expect_error 2 '--block "0": must be' --block 0 -s 8; }
 @test "--sizes without --ladder" { expect_error 2 '--sizes: only with --ladder' --sizes 8,9; }
 @test "--sizes with --size" { expect_error 2 '--sizes and --size' --ladder --sizes 8,9 -s 8; }
 @test "--ladder with --kernel" { expect_error 2 '--ladder and --kernel' --ladder -k simd; }
 @test "a list of sizes with a hole" { expect_error 2 '--sizes.*from 1 to' --ladder --sizes 8,,9; }
+@test "too many sizes" { expect_error 2 '--sizes 1,.*: must be up to 32 sizes, N or MxNxK, separated by commas' --ladder --sizes $(seq -s, 33); }
 @test "a JSON path in a folder that is not there" { expect_error 3 'none/such.json' --json none/such.json -s 8; }
 @test "a device that is not there" { expect_error 3 '--device 77' --device 77 -s 8; }
 @test "fragments of another backend" { expect_error 2 '--backend cpu: WMMA fragments are CUDA' --fragment-map; }
@@ -422,8 +422,8 @@ widest() {
 }
 
 @test "a grid of other than all ranks" { ranks=3 expect_error 2 '--procs 2x2 needs 4 ranks, but there are 3' --distributed -p 2x2 -s 8; }
-@test "a grid that is none" { expect_error 2 '--procs 2: must be auto or PxQ' --distributed -p 2; }
-@test "a product that does not fit its ranks" { ranks=2 expect_error 3 'size 200000x200000x200000 over 2x1 ranks needs .* per rank, but only .* can be used: .* free on the host for 2 ranks' --distributed -s 200000 -p 2x1; }
+@test "a grid that is none" { for p in 2 2x 2x2x2 0x2 2x0 2x16777217; do expect_error 2 "--procs $p: must be auto or PxQ, each from 1 to 16777216" --distributed -p $p; done; }
+@test "a product that does not fit its ranks" { ranks=2 expect_error 3 'size 200000x200000x200000 over 2x1 ranks needs 596\.9 GiB per rank, but only .* can be used: .* free on the host for 2 ranks' --distributed -s 200000 -p 2x1; }
 @test "a transport that this device lacks" { ranks=2 expect_error 3 '--transport nccl: ' --distributed -x nccl -s 8; }
 @test "a transport that there is not" { expect_error 2 '--transport stagd: .*staged' --distributed -x stagd; }
 @test "panels too many to list" { expect_error 2 '--panel 1: cuts k 100000 into more than 65536 panels' --distributed --panel 1 -s 1x1x100000; }
