@@ -54,7 +54,7 @@ def split_operands(text):
 # ---- SASS, as printed by nvdisasm -c or cuobjdump --dump-sass ----
 
 SASS_LINE = re.compile(
-    r"/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P[0-9T]+)\s+)?([A-Z][A-Z0-9_.]*)\s*(.*?)\s*;"
+    r"/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P[0-9T]+)\s+)?([A-Z][A-Z0-9_.x]*)\s*(.*?)\s*;"
 )
 SASS_REGISTER = re.compile(r"\b(U?R\d+|U?P\d+)(\.64)?")
 SASS_LOADS = {
@@ -118,6 +118,8 @@ SASS_BRANCHES = {
     "KILL",
     "BPT",
 }
+# Their result follows a predicate, as in SHFL.BFLY PT, R1, R2, 0x1.
+SASS_RESULT_SECOND = ("SHFL", "ATOM", "ATOMG", "ATOMS")
 SASS_ENDS = {"BRA", "BRX", "JMP", "JMX", "EXIT", "RET"}
 SASS_WIDTHS = (("128", 16), ("64", 8), ("U16", 2), ("S16", 2), ("U8", 1), ("S8", 1))
 
@@ -155,6 +157,9 @@ def sass_writes(op, operands):
         writes += sass_registers(operands[count])
         count += 1
     parts = op.split(".")
+    if parts[0] in SASS_RESULT_SECOND and re.fullmatch(r"P[0-9T]+", operands[0]):
+        writes += sass_registers(operands[count])
+        count += 1
     registers = (
         max(sass_width(op) // 4, 1)
         if op.startswith(("LD", "UL"))
@@ -265,7 +270,7 @@ PTX_BRANCHES = ("bra", "brx", "ret", "exit", "call", "trap")
 
 def ptx_width(op):
     many = 4 if ".v4" in op else 2 if ".v2" in op else 1
-    if op.startswith("ldmatrix"):
+    if op.startswith(("ldmatrix", "stmatrix")):
         return 16 if ".x4" in op else 8 if ".x2" in op else 4
     bits = PTX_BITS.findall(op)
     return many * int(bits[-1]) // 8 if bits else 4
@@ -275,7 +280,7 @@ def ptx_space(op):
     for space in ("global", "shared", "local", "param", "const"):
         if f".{space}" in op:
             return {"param": "constant", "const": "constant"}.get(space, space)
-    return "shared" if op.startswith("ldmatrix") else "global"
+    return "shared" if op.startswith(("ldmatrix", "stmatrix")) else "global"
 
 
 def ptx_memory(op):

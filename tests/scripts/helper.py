@@ -60,6 +60,19 @@ class Case(unittest.TestCase):
             self.skipTest(ended.stderr.strip())
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
+    def as_before(self, name, value):
+        """Compare a text or a document with the one of this name in tests/golden/said.jsonl. After
+        an intended change, read what changed, and run the test with GOLDEN_WRITE=1."""
+        text = value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
+        path = SOURCE / "tests/golden/said.jsonl"
+        said = dict(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
+        if "GOLDEN_WRITE" in os.environ:
+            said[name] = text
+            lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in sorted(said.items()))
+            path.write_text("".join(lines), encoding="utf-8")
+        self.maxDiff = None
+        self.assertEqual(text.splitlines(), said.get(name, "").splitlines())
+
     def replace(self, of, name, value):
         """Replace an attribute until the end of the case."""
         self.addCleanup(setattr, of, name, getattr(of, name))

@@ -2,17 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Tests of tables, metrics and drift of scripts/accept."""
 
-import contextlib
-import html
-import io
-import json
-import re
-
 import helper  # first, because it makes other modules importable
 import drift
 import measured
-import published
-import report
 
 
 class Measured(helper.Case):
@@ -125,104 +117,6 @@ class Measured(helper.Case):
         self.assertEqual(row(still, still, **result), wanted)
         empty = measured.row_of("n", {}, [], [], [])
         self.assertEqual({empty[key] for key in empty if key != "host"}, {None})
-
-    def test_shares_of_theory_and_gflops_w(self):
-        """shares of theory and GFLOPS/W are in the table, accept.json and the page, at the right
-        host, and low ones are marked"""
-
-        def made(name, theory, efficiency):
-            ranks = [
-                {"rank": rank, "gflops": 2500, "ceiling_share": 0.95, "host": name, "theory": share}
-                for rank, share in enumerate(({"share": theory + 0.03}, {"share": theory}, None))
-            ]
-            return {
-                "ranks": ranks,
-                "result": {"energy": {"gflops_per_watt": efficiency, "joules_a_sweep": 3}},
-            }
-
-        rates = {"a": (0.90, 9.6), "b": (0.89, 9.5), "c": (0.70, 9.4), "d": (0.91, 7.25)}
-
-        def accepted(rates):
-            run = helper.Run(
-                documents={
-                    f"alone-{name}": made(name, *values)
-                    if values
-                    else {"ranks": [{"rank": 0, "gflops": 2500}]}
-                    for name, values in rates.items()
-                }
-            )
-            step = {"ranks": [3], "command": "", "outcome": "pass", "seconds": 1}
-            run.done = {f"alone-{name}": {**step, "hosts": [name]} for name in rates}
-            with contextlib.redirect_stdout(io.StringIO()) as text:
-                report.write(run)
-            return (
-                text.getvalue(),
-                json.load(open("accept.json"))["measured"],
-                open("accept.html", encoding="utf-8").read(),
-            )
-
-        text, rows, page = accepted(rates)
-        self.assertEqual(
-            [
-                (row["host"], row["theory_share"], row["gflops_per_watt"], row["outliers"])
-                for row in rows
-            ],
-            [
-                ("a", 0.90, 9.6, []),
-                ("b", 0.89, 9.5, []),
-                ("c", 0.70, 9.4, ["theory_share"]),
-                ("d", 0.91, 7.25, ["gflops_per_watt"]),
-            ],
-        )
-        lines = [re.split("  +", line.strip()) for line in text.splitlines()]
-        at = next(place for place, line in enumerate(lines) if line[:2] == ["host", "GFLOPS"])
-        columns = [lines[at].index(head) for head in ("theory", "GFLOPS/W")]
-        self.assertEqual(
-            [[line[column] for column in columns] for line in lines[at + 1 : at + 5]],
-            [["90.0%", "9.60"], ["89.0%", "9.50"], ["70.0%*", "9.40"], ["91.0%", "7.25*"]],
-        )
-        table = [
-            re.findall("<t[hd]([^>]*)>(.*?)</t[hd]>", row)
-            for row in re.findall("<tr>(.*?)</tr>", page, re.S)
-        ]
-        table = [[(html.unescape(cell), "mark" in of) for of, cell in row] for row in table]
-        at = next(place for place, row in enumerate(table) if ("theory", False) in row)
-        columns = [table[at].index((head, False)) for head in ("theory", "GFLOPS/W")]
-        self.assertEqual(
-            [[row[column] for column in columns] for row in table[at + 1 : at + 5]],
-            [
-                [("90.0%", False), ("9.60", False)],
-                [("89.0%", False), ("9.50", False)],
-                [("70.0%", True), ("9.40", False)],
-                [("91.0%", False), ("7.25", True)],
-            ],
-        )
-        self.assertEqual(sum(marked for row in table for _, marked in row), 2)
-        # A figure that no host has gets no column in the table, and is null in accept.json.
-        text, rows, page = accepted(dict.fromkeys(rates))
-        self.assertEqual(
-            {(row["theory_share"], row["gflops_per_watt"]) for row in rows}, {(None, None)}
-        )
-        self.assertNotIn("theory", text + page.split("</style>")[1])
-        self.assertNotIn("GFLOPS/W  ", text)
-
-    def test_metrics_escape_what_their_format_does(self):
-        """metrics escape characters as their format requires, and leave out unknown values"""
-        row = dict.fromkeys(column[0] for column in measured.COLUMNS)
-        row.update(
-            gflops_per_watt=50, host='a"\\b', gflops=2, errors=0, outliers=[], verdict="pass"
-        )
-        text = published.prometheus(
-            {"measured": [row], "accepted": True, "seconds": 1.5, "drain": {}, "level": 2}, 7
-        )
-        self.assertIn("himeno_accept_level 2\n", text)
-        self.assertIn('himeno_accept_host_flops_per_second{host="a\\"\\\\b"} 2000000000', text)
-        self.assertIn("flops_per_joule{host", text)
-        self.assertIn("} 50000000000", text)
-        self.assertNotIn("celsius", text)
-        self.assertIn("duration_seconds 1.5\n", text)
-        self.assertIn("errors{host", text)
-        self.assertIn("accepted 1\n", text)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ class Power(helper.Case):
             ended = subprocess.run(command, capture_output=True, text=True, check=False)
             if ended.returncode != 3:
                 self.assertEqual(ended.returncode, 0, ended.stderr)
-                return rows(ended.stdout)
+                return ended.stdout
         return self.skipTest(ended.stderr)
 
     def test_levels_find_what_is_promised(self):
@@ -43,8 +43,8 @@ class Power(helper.Case):
         page = helper.SOURCE / "doc/lab/acceptance-power.md"
         told = rows(page.read_text(encoding="utf-8"))
         found = {
-            **self.simulated("--level", "1", "--runs", "200", "--planted", "40"),
-            **self.simulated("--level", "2", "--runs", "20", "--planted", "20"),
+            **rows(self.simulated("--level", "1", "--runs", "200", "--planted", "40")),
+            **rows(self.simulated("--level", "2", "--runs", "20", "--planted", "20")),
         }
         self.assertEqual((len(found), set(found) - set(told)), (2, set()))
         for key, cells in found.items():
@@ -54,6 +54,15 @@ class Power(helper.Case):
             for said, seen in zip(told[key][1:6], cells[1:6]):
                 self.assertLessEqual(number(seen), 1.5 * number(said), key)
             self.assertGreaterEqual(number(cells[6]), number(told[key][6]) / 2, key)
+
+    def test_tables(self):
+        """the tables of few simulated runs are those that the same seeds gave before"""
+        for options in (
+            "--level 1 --level 3 --runs 3 --planted 2 --hosts 4 --per-host 2",
+            "--clean 4 --hosts 4 --per-host 2",
+            "--streams --runs 2 --planted 2",
+        ):
+            self.as_before(f"accept-power {options}", self.simulated(*options.split()))
 
     def test_exchanges_have_the_times_of_their_fault(self):
         """simulated exchanges take the time of their path, fault and congestion"""

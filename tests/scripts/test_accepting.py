@@ -337,28 +337,19 @@ class Accepting(helper.Case):
                 run.find(kind, [name], "", {})
             return stages.shared_checks(run)
 
-        x, xy = ["x"], ["x", "y"]
-        self.assertEqual(shared({"a": x, "b": xy, "c": x, "d": x}), {"x"})
-        self.assertEqual(shared({"a": x, "b": x, "c": x}), set())
-        self.assertEqual(
-            shared({"a": x, "b": x}, others=[("not started", "c"), ("noisy", "d")]), {"x"}
-        )
-        self.assertEqual(
-            shared(
-                {"a": x}, others=[("not started", "b"), ("not started", "c"), ("not started", "d")]
-            ),
-            set(),
-        )
-        self.assertEqual(shared({"a": x, "b": x, "c": x, "d": x}, [("b", "x")]), {"x"})
-        self.assertEqual(shared({"a": x, "b": x}, [("c", "x")]), set())
-        self.assertEqual(
-            shared({}, others=[("wrong", "a"), ("wrong", "b"), ("wrong", "c"), ("wrong", "d")]),
-            {"wrong"},
-        )
-        self.assertEqual(
-            shared({}, others=[("wrong", "a"), ("hang", "b"), ("wrong", "c"), ("wrong", "d")]),
-            set(),
-        )
+        x, xy, cd = ["x"], ["x", "y"], [("not started", "c"), ("noisy", "d")]
+        gone, wrong = ([(kind, name) for name in "abcd"] for kind in ("not started", "wrong"))
+        for failed, passed, others, wanted in (
+            ({"a": x, "b": xy, "c": x, "d": x}, [], [], {"x"}),
+            ({"a": x, "b": x, "c": x}, [], [], set()),
+            ({"a": x, "b": x}, [], cd, {"x"}),
+            ({"a": x}, [], gone[1:], set()),
+            ({"a": x, "b": x, "c": x, "d": x}, [("b", "x")], [], {"x"}),
+            ({"a": x, "b": x}, [("c", "x")], [], set()),
+            ({}, [], wrong, {"wrong"}),
+            ({}, [], [("hang", "b"), *wrong[:1], *wrong[2:]], set()),
+        ):
+            self.assertEqual(shared(failed, passed, others), wanted)
         one = {"hosts": ["a"], "checks": xy}
         self.assertTrue(stages.is_set_up(one, {"x", "y"}))
         self.assertFalse(stages.is_set_up(one, {"x"}))

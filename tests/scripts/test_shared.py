@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: MIT
 """Tests of the modules that all scripts use."""
 
+import contextlib
+import io
+import json
 import os
+import pathlib
 import re
 import resource
 import signal
 import stat
 import subprocess
+import sys
 
 import helper
 import files
@@ -159,6 +164,45 @@ class Shared(helper.Case):
             ["slow", "met", "met"],
         )
         self.assertIsNone(gpu_check_summary.figure("", 1)["verdict"])
+
+    def test_summary(self):
+        """the summary of a recorded check has its figures, steps and verdict"""
+        runs = self.recorded("h100-2026-11-check")
+        os.mkdir("json")
+        os.mkdir("notes")
+        for name, document in runs.items():
+            pathlib.Path(f"json/{name}.json").write_text(json.dumps(document))
+            pathlib.Path(f"json/{name}.cmd").write_text(f"{name} -n\n")
+        for steps, code, verdict in (
+            ("one pass 3 9,two skip 0 9", 0, "pass, slow"),
+            ("one pass 3 9,two timeout 0 9", 1, "fail"),
+            ("one pass 3 9,two fail 0 9", 1, "fail"),
+            ("one skip 3 9", 1, "fail"),
+        ):
+            pathlib.Path("steps").write_text(steps.replace(" ", "\t").replace(",", "\n"))
+            pathlib.Path("notes/one").write_text("as told\n")
+            self.replace(sys, "argv", ["", "steps", "."])
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                self.assertEqual(gpu_check_summary.main(), code)
+            found = json.loads(text("summary.json"))
+            self.assertEqual((found["verdict"], out.getvalue()), (verdict, text("summary.txt")))
+        lines = out.getvalue().splitlines()
+        self.assertRegex(lines[0], r"^gpu-check on \S+, 2\S+Z: fail$")
+        self.as_before("gpu-check", "\n".join(lines[1:]))
+        step = {"name": "one", "outcome": "skip", "seconds": 3, "limit": 9, "note": "as told"}
+        self.assertEqual(found["steps"], [{**step, "log": "logs/one.log"}])
+        one = {"name": "auto-cuda-L", "file": "json/auto-cuda-L.json", "command": "auto-cuda-L -n"}
+        self.assertEqual((found["runs"][0], len(found["runs"])), (one, len(runs)))
+        # The target of TF32 is newer than the record, and that of sgemm-tc is gone.
+        new, old = (
+            [one for one in of["figures"] if not re.search("tf32|sgemm-tc", one["name"])]
+            for of in (found, runs["summary"])
+        )
+        self.assertEqual((new, len(new)), (old, 38))
+        runs["ladder-cuda-XL"]["config"]["device"] = "NVIDIA H200"
+        named = {name: {"document": document} for name, document in runs.items()}
+        targets = [one["target"] for one in gpu_check_summary.temporal_figures(named)]
+        self.assertEqual(targets, [2.2, None, 2.3, 1.8, 1.5, 1.5, 1.5])
 
     def test_gpus_of_drivers(self):
         """a GPU is found if CUDA has a device, or a platform of OpenCL a device that is no CPU"""

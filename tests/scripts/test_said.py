@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares whole texts and documents of scripts with tests/golden/said.jsonl."""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import subprocess
+
+import helper  # first, because it makes other modules importable
+import drift
+import flow
+import listing
+import report
+from test_pages import Page
+
+GOLDEN = helper.SOURCE / "tests/golden/documents"
+NOW = 1764000000.5
+BODIES = {
+    "sass": ".text.some:\n.L_x_1:\n%s",
+    "ptx": ".visible .entry some(\n)\n{\n$L:\n%s\n}",
+    "gcn": "some:\n\t.amd_kernel_code_t\n.L:\n%s\n",
+}
+
+
+def read(path):
+    return json.loads((GOLDEN / path).read_text())
+
+
+class Said(helper.Case):
+    def run_of(self, rates, **more):
+        """Return a run of four hosts with these rates and noises of their two devices."""
+        run = helper.Run(documents=more)
+        for host, (gflops, noise) in zip("abcd", rates):
+            document = read("accept/steps/alone-n1.doc")
+            ranks = json.loads(json.dumps(document["ranks"][:1] * 2))
+            for at, rank in enumerate(ranks):
+                rank.update(rank=at, uuid=f"GPU-{host}{at}", gflops=gflops + at, noise=noise)
+                rank.update(compute_gflops=None, driver="driver 58" + host)
+                rank.update(device="NVIDIA H100", ceiling_gbps=3e3, ceiling_share=0.9 + 0.01 * at)
+                rank.update(host_devices_unused=2 * (host == "c"), pci=f"0000:{host}{at}:00.0")
+                rank["theory"] = {"share": 0.8 - 0.1 * (host == "c")}
+                telemetry = {"celsius": [40, 50 + gflops], "watts": [300, 400], "sm_mhz": [9, 8]}
+                rank["telemetry"] = {**telemetry, "ecc": {"corrected": 3 * at, "uncorrected": 0}}
+            document.update(ranks=ranks, version="0.1.0")
+            document["result"]["energy"] = {"gflops_per_watt": 9 - 2 * (host == "b")}
+            run.documents[f"alone-{host}"] = document
+            inventory = {**read("himeno-inventory-1.json"), "mpi": "Open MPI 4"}
+            inventory["gpus"] = [{"uuid": f"GPU-{host}0", "serial": 16}]
+            run.documents[f"inventory-{host}"] = inventory
+            for kind in ("alone", "inventory"):
+                name = f"{kind}-{host}"
+                step = {"name": name, "hosts": [host], "ranks": [2], "outcome": "pass", "why": ""}
+                run.done[name] = {**step, "seconds": 1.25, "command": f"run {name}"}
+        run.ended, run.begin, run.earlier = "2026-11-23T12:04:18Z", NOW - 90, None
+        return run
+
+    def said(self, name, run, *files):
+        """The printed report, accept.json, and these other files must be as before."""
+        self.replace(report.time, "time", lambda: NOW)
+        run.a.prometheus = "metrics"
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            if run.earlier:
+                self.replace(drift, "Finished", lambda folder: run.earlier)
+                drift.compare_with(run, "earlier")
+            code = report.write(run)
+        self.as_before(f"accept {name}", f"{code}\n{text.getvalue()}")
+        for file in ("accept.json", *files):
+            found = pathlib.Path(file).read_text(encoding="utf-8")
+            if file == "accept.html":
+                page = Page(found)
+                found = "\n".join([*page.shown, *map(str, page.marks)])
+            self.as_before(f"accept {name}: {file}", found)
+
+    def test_reports(self):
+        """an acceptance prints and stores what it did before"""
+        rates = (100, 0.001), (101, 0.001), (99, 0.001), (90, 0.04)
+        self.said("good", self.run_of(rates))
+        run = self.run_of(rates)
+        for kind, on, why, step, device, checks in (
+            ("wrong", "a", "rank 1 on a, GPU-a1: differs", "alone-a", None, ["field"]),
+            ("slow", "d", "GFLOPS of GPU-d0 = 90, required >= 95", "alone-d", "GPU-d0", ["x", "y"]),
+            ("hang", "b", "did not end within 9 s", "alone-b", None, None),
+            ("path", "bc", "pair is slow", "alone-b", None, None),
+            ("suspect", "c", "inventory: GPUs 1, most have 2", "alone-c", None, ["inventory"]),
+        ):
+            run.find(kind, list(on), why, run.done[step], device, checks)
+            run.findings[-1].update(command=f"run {step}", step=step)
+        run.a.level, run.left_out, run.notes = 2, ["all", "pair-a-b"], ["not judged: c (noise)"]
+        run.tested = ["a", "b", "c"]
+        run.earlier = self.run_of(((120, 0.001), (100, 0.001), (99, 0.001), (91, 0.001)))
+        run.earlier.ended = "2026-11-13T12:04:18Z"
+        self.said("bad", run, "accept.html", "metrics")
+        run = self.run_of(rates)
+        for name in run.a.names:
+            run.find("slow", [name], f"GFLOPS of {name}", run.done[f"alone-{name}"], None, ["x"])
+        self.said("alike", run)
+
+    def test_report(self):
+        """the report of recorded runs, with predictions, shows what it did before"""
+        self.recorded("hosts-x8-2026-11")
+        os.symlink(helper.SOURCE / "doc/results/hosts-x8-2026-11", "runs")
+        prediction = GOLDEN / "himeno-predict-1.json"
+        self.run_or_skip(helper.SCRIPTS / "report", "runs", prediction, "-o", "a.html")
+        page = Page(pathlib.Path("a.html").read_text(encoding="utf-8"))
+        self.as_before("report of recorded runs", "\n".join(page.shown))
+
+    def test_traffic(self):
+        """dram-traffic profiles each kernel and stores the bytes that its counters had"""
+        config = {"size": "XS", "T": 2, "imax": 12, "jmax": 12, "kmax": 12}
+        pathlib.Path("ncu").write_text(f"""#!/usr/bin/env python3
+import sys
+open("words", "a").write(" ".join(sys.argv[1:-1]) + "\\n")
+if sys.argv[-1] == "none" or "broken" in sys.argv:
+    sys.exit("no luck\\nno such kernel")
+open(sys.argv[-1], "w").write('{json.dumps({"config": config})}')
+print('==PROF== x\\n"ID","Metric Name","Metric Unit","Metric Value"')
+for launch in "0", "1":
+    for name, value in ("read", '"Kbyte","1,020.5"'), ("write", '"byte","100"'):
+        "idle" in sys.argv or print(f'"{{launch}}","dram__bytes_{{name}}.sum",{{value}}')
+print('"0","other","byte","7"\\n==ERROR== ERR_NVGPUCTRPERM == no permission')
+""")
+        os.chmod("ncu", 0o755)
+        environment = {**os.environ, "PATH": f"{os.getcwd()}:{os.environ['PATH']}"}
+        for kernels, code in (("stream,temporal2-wide", 0), ("idle", 3), ("broken", 7)):
+            words = [helper.SCRIPTS / "dram-traffic", "-s", "XS", "-k", kernels, "-o", "out", "ncu"]
+            ended = subprocess.run(words, env=environment, capture_output=True, text=True)
+            self.assertEqual(ended.returncode, code, ended.stderr)
+            self.as_before(f"dram-traffic {kernels}", ended.stdout + ended.stderr)
+        document = json.loads(pathlib.Path("out").read_text())
+        self.assertRegex(document.pop("time"), r"^20[-\d]+T[:\d]+Z$")
+        self.as_before("dram-traffic: document", document)
+        words = pathlib.Path("words").read_text().replace(os.getcwd(), ".")
+        self.as_before("dram-traffic: profiler", words)
+
+    def test_instructions(self):
+        """each instruction has its registers, memory, unit and class"""
+        for isa, form in (("sass", "/*%04x*/ %s ;"), ("ptx", "%.0s%s;"), ("gcn", "%.0s\t%s")):
+            lines = (helper.SOURCE / "tests/golden/instructions.txt").read_text().splitlines()
+            code = [
+                one
+                for line in lines
+                if line.startswith(isa)
+                for one in line.split(": ")[1].split(" ; ")
+            ]
+            text = "\n".join(form % (16 * place, one) for place, one in enumerate(code))
+            (kernel,) = listing.READERS[isa](BODIES[isa] % text)
+            found = [vars(one) for one in kernel.code]
+            self.assertEqual(len(found), len([one for one in code if ":" != one[-1]]))
+            lines = [", ".join(f"{key}={one[key]}" for key in one if one[key]) for one in found]
+            floating = "".join(str(int(one.floating)) for one in kernel.code)
+            count = json.dumps(flow.count(kernel), indent=1)
+            self.as_before(f"isa: {isa}", "\n".join([*lines, str(kernel.labels), floating, count]))
+
+
+if __name__ == "__main__":
+    helper.main()
