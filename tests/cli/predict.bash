@@ -33,6 +33,23 @@ setup() {
 
 from_study() { "$predict" --study "$measured/study" --comm "$measured/paths.json" "$@"; }
 
+# report_is: the report, below the line with the version, must have the words of standard input, in which " | " separates lines and
+# "..." are any lines, and numbers within 2% of its numbers, as another processor may round a fit.
+report_is() {
+  "$PYTHON" -c 'import re, sys
+number = re.compile(r"\b\d+\.?\d*(?:e[-+]\d+)?")
+def same(a, b):
+    x, y = ([float(one) for one in number.findall(line)] for line in (a, b))
+    return number.sub("#", a).split() == number.sub("#", b).split() and all(abs(m - n) <= 0.02 * m + 0.2 for m, n in zip(x, y))
+printed, wanted = list(filter(None, sys.argv[1].splitlines()[1:])), re.split(" [|] |\n", sys.stdin.read())[:-1]
+for at, line in enumerate(wanted):
+    if line == "...":
+        printed = printed[next(n for n, one in enumerate(printed) if same(wanted[at + 1], one)):]
+    else:
+        assert same(line, printed.pop(0) if printed else "the end"), line
+assert not printed, printed' "$output"
+}
+
 # for_figures: skips the test under sanitizers, because it compares only figures of recorded runs.
 for_figures() { without_sanitizers "figures are the same without sanitizers"; }
 

@@ -32,6 +32,12 @@ report_has() {
   done
 }
 
+# report_is: the report, below the line with the version, must have the lines of standard input, in which " | " separates lines,
+# apart from the number of spaces.
+report_is() {
+  diff <(sed 's/ | /\n/g') <(tail -n +3 <<<"$output" | tr -s ' ' | sed 's/^ //; /^$/d')
+}
+
 # figures: checks d.json by the lines of standard input, EXPRESSION = VALUE. The expression is about the document `d`; numbers
 # must agree to nine digits.
 figures() {

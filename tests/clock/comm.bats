@@ -10,9 +10,60 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 
 bench() { clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K "$@"; }
 
-@test "the rate between host and device is the slower rank's, at each size" {
-  CLOCK_MACHINE+=" in@1=0.5" bench --parts host
-  report_has '  isolated    to device        1024         1.51     0.677' '  isolated    to host          1024         1.13     0.908' '  concurrent  both             1024         2.64     0.388'
+@test "host: whole report of a run with too little time, in which each size has the slower rank's rate" {
+  HIMENO_SYSFS=/nonexistent SLURMD_NODENAME=node HIMENO_NULL_DEVICES=3 CLOCK_MACHINE+=" in@1=0.5" clocked 2 comm-gpu -b null --parts host --samples 3 \
+    --step 64 --min 1K --max 64K -t 0.02
+  report_is <<'REPORT'
+verdict PASS: all 4864 transfers arrived unchanged | where 2 ranks on 1 host, backend null; measured for 0.0 s | unused devices that no rank uses: 1 on node
+plan 18 measurements: host 18 within 0.02 s (--time); | left out for lack of time: 5 measurements, 15 transfer sizes of the others
+rank 0 node, Null device 0, PCI 0000:10:00.0 | rank 1 node, Null device 1, PCI 0000:11:00.0
+Between host and device: time of the smallest copy, rate of the largest that was measured; both:
+both directions at once, rate per direction; isolated: one rank copies; concurrent: all do | measurements for which no time was left have no row
+on CPUs, pinned memory is pageable too | rank memory direction mode 1.0 KiB, us largest GB/s | 0 pinned to device isolated 1.26 64.0 KiB 3.77
+1 pinned to device isolated 1.51 1.0 KiB 0.677 | 0 pinned to device concurrent 1.51 1.0 KiB 0.677 | 1 pinned to device concurrent 1.51 1.0 KiB 0.677
+0 pinned to host isolated 1.13 1.0 KiB 0.908 | 1 pinned to host isolated 1.13 1.0 KiB 0.908 | 0 pinned to host concurrent 1.13 1.0 KiB 0.908
+1 pinned to host concurrent 1.13 1.0 KiB 0.908 | 0 pinned both isolated 2.38 1.0 KiB 0.430 | 1 pinned both isolated 2.64 1.0 KiB 0.388
+0 pinned both concurrent 2.64 1.0 KiB 0.388 | 1 pinned both concurrent 2.64 1.0 KiB 0.388 | 0 pageable to device isolated 1.26 1.0 KiB 0.815
+1 pageable to device isolated 1.51 1.0 KiB 0.677 | 0 pageable to device concurrent 1.51 1.0 KiB 0.677 | 1 pageable to device concurrent 1.51 1.0 KiB 0.677
+0 pageable to host isolated 1.13 64.0 KiB 7.13 | Between host and device by size, pinned memory, of the slowest rank | mode direction bytes us GB/s
+isolated to device 1024 1.51 0.677 | isolated to device 65536 17.38 3.77 | isolated to host 1024 1.13 0.908 | isolated both 1024 2.64 0.388
+concurrent to device 1024 1.51 0.677 | concurrent to host 1024 1.13 0.908 | concurrent both 1024 2.64 0.388
+Between host and device by size, pageable memory, of the slowest rank | mode direction bytes us GB/s | isolated to device 1024 1.51 0.677
+isolated to host 1024 1.13 0.908 | isolated to host 65536 9.19 7.13 | concurrent to device 1024 1.51 0.677
+REPORT
+}
+
+@test "the whole report of four ranks: of transfers without peer access" {
+  HIMENO_SYSFS=/nonexistent SLURMD_NODENAME=node HIMENO_NULL_DEVICES=3 HIMENO_NULL_APART=1 clocked 4 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K \
+    -x p2p -s XS -p 4x1x1 --depth 2 --parts pairs,halo,collectives,peers
+  report_is <<'REPORT'
+verdict PASS: all 64136 transfers arrived unchanged | where 4 ranks on 1 host, backend null; measured for 0.2 s
+plan 11 measurements: pairs 8, halo 1, collectives 2 within 30 s (--time) | fastest p2p+staged, for the halo exchange of size XS: 97.31 us
+rank 0 node, Null device 0, PCI 0000:10:00.0, SHARED with another rank | rank 1 node, Null device 1, PCI 0000:11:00.0
+rank 2 node, Null device 2, PCI 0000:12:00.0 | rank 3 node, Null device 0, PCI 0000:10:00.0, SHARED with another rank
+Between two ranks: us is the time per transfer of several in succession, on the slower rank
+(not half a round trip); isolated: one pair sends; concurrent: all pairs do | Between two ranks, transport p2p
+on CPUs: stored directly into the other rank's halo | Matrix (rows and columns are ranks), both directions at once:
+above the diagonal: us for 1.0 KiB; below: GB/s per direction for the largest transfer of each pair | 0 1 2 3 | 0 - 8.22 2.06 2.06 | 1 0.229 - 8.22 8.22
+2 5.42 0.229 - 2.06 | 3 5.42 0.229 5.42 - | ranks 0 and 1 used staged instead: no peer access between the devices, on demand
+ranks 1 and 2 used staged instead: no peer access between the devices, on demand
+ranks 1 and 3 used staged instead: no peer access between the devices, on demand
+ranks 1 and 3 used staged instead: no peer access between the devices, on demand | mode direction bytes us GB/s | isolated one 1024 5.11 0.200
+isolated one 16384 49.71 0.330 | isolated both 1024 8.22 0.125 | isolated both 4096 20.90 0.196 | isolated both 16384 71.58 0.229
+concurrent both 1024 8.22 0.125 | concurrent both 16384 71.58 0.229
+Halo exchange of size XS over 4x1x1 ranks, 2 layers deep: the busiest rank sends 29.8 kB in
+2 messages; us per exchange: median; last six columns: mean us per phase | transport us per exchange GB/s per rank pack to host wait transfer to device unpack
+p2p 97.31 0.306 7.4 2.9 31.7 44.6 4.7 3.7 | used p2p+staged | MPI_Allreduce, doubles in device memory; busbw = 1.5 x GB/s, as in nccl-tests
+bytes us GB/s busbw | 8 5.02 0.00159 0.00239 | 128 5.38 0.0238 0.0357 | 2048 11.14 0.184 0.276 | 16384 54.15 0.303 0.454
+MPI_Alltoall, doubles in device memory; busbw = 0.75 x GB/s, as in nccl-tests | bytes us GB/s busbw | 32 5.07 0.00631 0.00473 | 512 6.15 0.0832 0.0624
+8192 23.43 0.350 0.262 | 16384 41.86 0.391 0.294 | Peer access of 6 pairs of devices. Steps: open the peer's memory; store to it from a kernel;
+write (put) and read (get) 256 KiB by copy engines; pass flags between kernels. Each result was | compared with data sent through the host.
+FINDING ranks 0 and 1 failed step open: no peer access between the devices, on demand (shared: unknown; IOMMU: none; ACS redirects at: -; driver none)
+ranks 0 and 2: all steps passed | ranks 0 and 3: all steps passed
+FINDING ranks 1 and 2 failed step open: no peer access between the devices, on demand (shared: unknown; IOMMU: none; ACS redirects at: -; driver none)
+FINDING ranks 1 and 3 failed step open: no peer access between the devices, on demand (shared: unknown; IOMMU: none; ACS redirects at: -; driver none)
+ranks 2 and 3: all steps passed
+REPORT
 }
 
 @test "pairs: a transfer to the peer, in both directions at once and in one" {

@@ -52,12 +52,3 @@ PY
 [row["not run because"][:28] for row in d if row["not run because"]] = ["himeno-gpu: --transport nccl"]
 FIGURES
 }
-
-@test "a prediction's rates and efficiency follow from its seconds" {
-  [ "$HAVE_CMINPACK" = 1 ] || skip "himeno-predict was not built: no cminpack"
-  run --separate-stderr "$top_builddir/himeno-predict" --model "$top_srcdir/tests/golden/model.json" -s XS -n 1,2 -x staged --json d.json
-  expect_status 0
-  figures <<'FIGURES'
-[(p.scaling, p.ranks, p.seconds, p.gflops, p.efficiency) for p in d.predictions] = [("strong", 1, 3.73098e-6, 508.499107473, 1.0), ("strong", 2, 19.1479e-6, 99.0813614026, 0.097425305125), ("weak", 1, 3.73098e-6, 508.499107473, 1.0), ("weak", 2, 19.1479e-6, 198.162722805, 0.19485061025)]
-FIGURES
-}

@@ -147,4 +147,16 @@ static inline struct model_time predict(const struct model *model, const struct 
   return time;
 }
 
+/* Returns the worst error of predictions of study_make's runs on \a least to \a most ranks. */
+static inline double worst_error(const struct model *model, const struct machine *m, int least, int most)
+{
+  double worst = 0;
+  struct study later = study_make(m, most);
+  for (int r = 0; r < later.n; r++)
+    if (later.runs[r].ranks >= least)
+      worst = fmax(worst, fabs(predict(model, &later.runs[r]).seconds / later.runs[r].seconds - 1));
+  study_free(&later);
+  return worst;
+}
+
 #endif

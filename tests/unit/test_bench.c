@@ -298,15 +298,6 @@ static void ucx_with_cuda_is_found_if_mpi_sends_by_it(void **state)
   unsetenv("UCX_TLS");
 }
 
-static void a_host_without_cards_has_none(void **state)
-{
-  static struct cards cards;
-  setenv("HIMENO_SYSFS", "/nonexistent", 1);
-  cards_read("", &cards);
-  setenv("HIMENO_SYSFS", folder, 1);
-  assert_int_equal(cards.n, 0);
-}
-
 /* Rank 0's outgoing rate is its peer's incoming one. Shares are of the rank's own port. */
 static void a_card_has_what_its_peer_received_and_nothing_if_another_carried_it(void **state)
 {
@@ -339,7 +330,6 @@ int main(int argc, char **argv)
       cmocka_unit_test(bytes_by_tcp_are_found_while_an_rdma_card_is_idle),
       cmocka_unit_test(a_card_has_what_its_peer_received_and_nothing_if_another_carried_it),
       cmocka_unit_test(a_rank_is_bound_to_the_card_of_its_number),
-      cmocka_unit_test(a_host_without_cards_has_none),
   };
   MPI_Init(&argc, &argv);
   int failed = cmocka_run_group_tests(tests, unfold, fold);

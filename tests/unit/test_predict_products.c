@@ -191,8 +191,6 @@ static int products_later_hold(const struct machine *m, double *width)
   }
   assert_int_equal(n, 60);
   *width = exp(widths / n);
-  printf("  host share %.1f, tiles %g%s, p2p %d: %d of %d inside, ends %.2f apart\n", m->host_share, m->tile,
-         m->told ? " told" : "", m->at_once, inside, n, *width);
   return inside;
 }
 

@@ -13,17 +13,6 @@ static struct model *fit_to_four(const struct machine *m, struct study *study)
   return model;
 }
 
-static double worst_on_eight(const struct model *model, const struct machine *m)
-{
-  double worst = 0;
-  struct study later = study_make(m, 8);
-  for (int r = 0; r < later.n; r++)
-    if (later.runs[r].ranks == 8)
-      worst = fmax(worst, fabs(predict(model, &later.runs[r]).seconds / later.runs[r].seconds - 1));
-  study_free(&later);
-  return worst;
-}
-
 /* Three and four ranks in a row show the sharing: the inner ranks send equally much, but with four
  * the host has half as many bytes again. */
 static void the_bytes_of_a_host_share_it(void **state)
@@ -34,7 +23,7 @@ static void the_bytes_of_a_host_share_it(void **state)
   struct model *model = fit_to_four(&shared, &study);
   assert_near(2 * model->terms.fitted.value[TERMS + TRANSPORT_HOST] / 0.92, 0.45, 0.15);
   assert_near(model->terms.fitted.value[TERMS + TRANSPORT_BANDWIDTH] / 0.92, 0.55, 0.15);
-  assert_true(worst_on_eight(model, &shared) < 0.06);
+  assert_true(worst_error(model, &shared, 8, 8) < 0.06);
   study_free(&study);
   free(model);
 }
@@ -76,7 +65,7 @@ static void a_noisy_transport_does_not_spoil_the_others(void **state)
     if (fine.runs[r].ranks > 1) study.runs[study.n++] = fine.runs[r];
   struct model *model = calloc(1, sizeof *model);
   assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
-  assert_true(worst_on_eight(model, &quiet) < 0.06);
+  assert_true(worst_error(model, &quiet, 8, 8) < 0.06);
   assert_true(model->errors.transport_spread[0] > 0.05 && model->errors.transport_spread[1] < 0.04);
   study_free(&study);
   study_free(&fine);
