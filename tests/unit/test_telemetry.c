@@ -14,6 +14,16 @@ static void write_file(const char *path, const char *text)
   fclose(file);
 }
 
+/* Closes the device that the previous call opened. */
+static struct telemetry *opened(const char *pci, const char *source)
+{
+  static struct telemetry *last;
+  telemetry_close(last);
+  last = telemetry_open(pci);
+  assert_string_equal(telemetry_source(last), source);
+  return last;
+}
+
 static struct telemetry *fake(const char *readings, const char *lacks)
 {
   char library[600];
@@ -23,9 +33,7 @@ static struct telemetry *fake(const char *readings, const char *lacks)
   setenv("HIMENO_SYSFS", "/nonexistent", 1);
   setenv("FAKE_NVML", readings, 1);
   setenv("FAKE_NVML_LACKS", lacks, 1);
-  struct telemetry *t = telemetry_open("0000:12:00.0");
-  assert_non_null(t);
-  return t;
+  return opened("0000:12:00.0", "NVML");
 }
 
 static void nvml_reports_power_clocks_temperature_and_throttling(void **state)
@@ -33,12 +41,10 @@ static void nvml_reports_power_clocks_temperature_and_throttling(void **state)
   struct telemetry_sample sample;
   struct telemetry *t =
       fake("milliwatts=512500 clock@2=1305 clock=1980 memory=2500 celsius=71 throttle=101", "");
-  assert_string_equal(telemetry_source(t), "NVML");
   telemetry_read(t, &sample);
   assert_true(sample.watts == 512.5 && sample.sm_mhz == 1305 && sample.memory_mhz == 2500 &&
               sample.celsius == 71);
   assert_int_equal(sample.throttle, 100); /* reason 1 is idleness, which does not count */
-  telemetry_close(t);
 }
 
 static void nvml_reports_ecc_links_and_retired_memory(void **state)
@@ -50,7 +56,6 @@ static void nvml_reports_ecc_links_and_retired_memory(void **state)
   assert_true(s.ecc == 0 && s.corrected == 7 && s.uncorrected == 2 && s.retired == 7);
   assert_true(s.pcie_gen == 4 && s.pcie_gen_max == 5 && s.pcie_width == 8 && s.pcie_width_max == 16);
   assert_true(s.nvlinks == 18 && s.nvlinks_active == 17 && s.sm_mhz_max == 1980 && s.memory_mhz_max == 2619);
-  telemetry_close(t);
 }
 
 /* An H200 has 6144 bits at 3201 MHz, twice per clock, and 16896 lanes at 1980 MHz. */
@@ -60,20 +65,18 @@ static void peaks_are_clocks_by_widths(void **state)
   struct telemetry *t = fake("top=1980 memory_top=3201 bits=6144 cores=16896", "");
   telemetry_state(t, &s);
   assert_true(telemetry_peak_bytes(&s) == 4916.736e9 && telemetry_peak_flops(&s) == 66908.16e9);
-  telemetry_close(t);
   static const char *const incomplete[] = {"bits=6144 cores=16896 mig=1", ""};
   for (int n = 0; n < 2; n++) {
     t = fake(incomplete[n], "");
     telemetry_state(t, &s);
     assert_true(telemetry_peak_bytes(&s) == 0 && telemetry_peak_flops(&s) == 0);
-    telemetry_close(t);
   }
 }
 
 static void nvml_reports_who_else_holds_memory(void **state)
 {
   struct telemetry_memory m;
-  telemetry_close(fake("memory_mib=81559 holder=4711 holder_mib=74752", ""));
+  fake("memory_mib=81559 holder=4711 holder_mib=74752", "");
   telemetry_memory("0000:12:00.0", &m);
   assert_true(m.total == (int64_t)81559 << 20 && m.free == (int64_t)(81559 - 74752) << 20);
   assert_true(m.n == 1 && m.holder[0].process == 4711 && m.holder[0].bytes == (int64_t)74752 << 20);
@@ -90,13 +93,11 @@ static void nvml_counts_bytes_through_links(void **state)
   assert_true(before.nvlink == 7 * 1024 && before.pcie == 4294967290 && after.pcie == 4);
   after = telemetry_sent_between(&before, &after);
   assert_true(after.nvlink == 5 * 1024 && after.pcie == 10);
-  telemetry_close(t);
   t = fake("pcie=3", "");
   telemetry_sent(t, &none);
   assert_true(none.nvlink == TELEMETRY_UNKNOWN && none.pcie == 3);
   none = telemetry_sent_between(&before, &none);
   assert_true(none.nvlink == TELEMETRY_UNKNOWN);
-  telemetry_close(t);
 }
 
 static void nvml_counts_millijoules(void **state)
@@ -105,10 +106,8 @@ static void nvml_counts_millijoules(void **state)
   struct telemetry *t = fake("joules=1234.567", "");
   assert_non_null(strstr(telemetry_joules(t, &joules), "NVML"));
   assert_true(joules > 1234.5669 && joules < 1234.5671);
-  telemetry_close(t);
   t = fake("", "");
   assert_null(telemetry_joules(t, &joules));
-  telemetry_close(t);
 }
 
 static void nvml_counts_replays_crc_errors_and_xids(void **state)
@@ -128,12 +127,10 @@ static void nvml_counts_replays_crc_errors_and_xids(void **state)
   setenv("FAKE_NVML", "xid=48", 1);
   telemetry_state(t, &s);
   assert_true(s.xids == 2 && s.xid == 48);
-  telemetry_close(t);
   t = fake("links=0", "resent xid");
   telemetry_state(t, &s);
   assert_true(s.pcie_replays == TELEMETRY_UNKNOWN && s.xids == TELEMETRY_UNKNOWN);
   assert_true(s.nvlink_replays == TELEMETRY_UNKNOWN && s.nvlink_crc == TELEMETRY_UNKNOWN);
-  telemetry_close(t);
 }
 
 static void pages_replace_rows_on_older_devices(void **state)
@@ -142,7 +139,6 @@ static void pages_replace_rows_on_older_devices(void **state)
   struct telemetry *t = fake("pages=4 pages_double=1", "rows");
   telemetry_state(t, &s);
   assert_int_equal(s.retired, 5);
-  telemetry_close(t);
 }
 
 static void what_a_driver_lacks_stays_unknown(void **state)
@@ -155,7 +151,6 @@ static void what_a_driver_lacks_stays_unknown(void **state)
   assert_true(sample.watts == TELEMETRY_UNKNOWN && sample.celsius == TELEMETRY_UNKNOWN);
   assert_true(sample.throttle == TELEMETRY_UNKNOWN && sample.sm_mhz == 1980);
   assert_true(s.ecc == TELEMETRY_UNKNOWN && s.corrected == TELEMETRY_UNKNOWN && s.uncorrected == 0);
-  telemetry_close(t);
 }
 
 static void without_a_library_or_a_place_nothing_is_known(void **state)
@@ -164,11 +159,8 @@ static void without_a_library_or_a_place_nothing_is_known(void **state)
   setenv("HIMENO_NVML", "/nonexistent/libnvidia-ml.so.1", 1);
   setenv("HIMENO_SYSFS", "/nonexistent", 1);
   for (int place = 0; place < 2; place++) {
-    struct telemetry *t = telemetry_open(place ? "0000:12:00.0" : "");
-    assert_string_equal(telemetry_source(t), "");
-    telemetry_read(t, &sample);
+    telemetry_read(opened(place ? "0000:12:00.0" : "", ""), &sample);
     assert_true(sample.watts == TELEMETRY_UNKNOWN && sample.throttle == TELEMETRY_UNKNOWN);
-    telemetry_close(t);
   }
 }
 
@@ -204,9 +196,7 @@ static void put(const char *name, const char *text)
 
 static struct telemetry *card(void)
 {
-  struct telemetry *t = telemetry_open("0000:C1:00.0");
-  assert_string_equal(telemetry_source(t), "sysfs");
-  return t;
+  return opened("0000:C1:00.0", "sysfs");
 }
 
 static struct telemetry_sample sample_of(struct telemetry *t)
@@ -236,7 +226,6 @@ static void sysfs_reports_power_temperature_and_link(void **state)
   assert_true(s.pcie_gen == 4 && s.pcie_gen_max == 5 && s.pcie_width == 8 && s.pcie_width_max == 16);
   assert_true(s.ecc == TELEMETRY_UNKNOWN && s.corrected == TELEMETRY_UNKNOWN &&
               s.retired == TELEMETRY_UNKNOWN && sample.throttle == TELEMETRY_UNKNOWN);
-  telemetry_close(t);
 }
 
 static void amdgpu_counts_errors_and_bad_pages(void **state)
@@ -253,7 +242,6 @@ static void amdgpu_counts_errors_and_bad_pages(void **state)
   put("ras/gpu_vram_bad_pages", "");
   telemetry_state(t, &s);
   assert_true(s.corrected == 13 && s.retired == 0);
-  telemetry_close(t);
 }
 
 static void newer_amdgpus_count_errors_elsewhere(void **state)
@@ -264,7 +252,6 @@ static void newer_amdgpus_count_errors_elsewhere(void **state)
   struct telemetry *t = card();
   telemetry_state(t, &s);
   assert_true(s.uncorrected == 0 && s.corrected == 4);
-  telemetry_close(t);
 }
 
 static void reasons_are_named(void **state)
