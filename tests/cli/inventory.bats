@@ -140,11 +140,6 @@ END
     grep -qF "inventory.json: $said" <<<"$output"
   done <<'END'
 {"hosts":{}} is no inventory: "schema" must be "himeno-inventory/1"
-{"schema":"himeno-inventory/1","hosts":[]} hosts: must be an object
-{"schema":"himeno-inventory/1","hosts":{"n1":{"gpus":4}}} n1: gpus: must be a list
-{"schema":"himeno-inventory/1","hosts":{"n1":{"gpus":[{"uuid":"x"}]}}} n1: gpus: uuid: must be one of pci, model,
-{"schema":"himeno-inventory/1","hosts":{"n1":{"gpus":[{"count":0}]}}} n1: gpus: count: must be a whole number from 1
-{"schema":"himeno-inventory/1","hosts":{"n1":{"gpu":[]}}} n1: gpu: must be one of gpus,
 {"schema":"himeno-inventory/1","hosts":{"n[2-1]":{}}} n[2-1]: 2-1 is not a range
 END
   accept n1 --inventory missing.json

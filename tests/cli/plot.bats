@@ -36,9 +36,6 @@ draws() {
   grep -q '<svg' picture.svg
 }
 
-# seen LOG CODE: runs CODE, which asserts facts about the panels of picture.svg. LOG ("", "x", "xy") lists its logarithmic axes.
-seen() { PYTHONPATH=$top_srcdir/tests/cli "$PYTHON" -Bc "import json, math, sys, svg; panels = svg.panels('picture.svg', '$1'); $2" "${@:3}"; }
-
 # refuses PATTERN ARGUMENT...: plot must end with 2, a line that matches PATTERN, and no figure.
 refuses() {
   local pattern=$1
@@ -107,25 +104,6 @@ PY
   refuses 'torn.jsonl: line 2 is not a JSON document: ' products torn.jsonl
   echo '{"schema": "gemm-ladder/1"}' >bare.jsonl
   refuses 'bare.jsonl: line 1 has no document with a name' products bare.jsonl
-}
-
-@test "numbers and peaks of a roofline do not overlap" {
-  needs_results
-  recorded h100-2026-11/runs.jsonl mem-roofline >mem-roofline.json
-  draws roofline mem-roofline.json
-  seen xy '
-import re
-found = [(one.text, float(one.get("x")), float(one.get("y"))) for one in panels[0].element.iter(svg.SVG + "text") if one.get("x")]
-numbers = [one for one in found if re.fullmatch(r"\d+([–,] ?\d+)*", one[0].strip()) and one[2] < panels[0].bottom - 5 and one[1] > panels[0].left]
-assert len(numbers) >= 8, numbers
-covered = {number for one in numbers for number in (range(*[int(end) + after for end, after in zip(one[0].split("–"), (0, 1))]) if "–" in one[0] else map(int, one[0].split(",")))}
-assert covered >= set(range(1, 16)), covered
-for one in numbers:
-    for other in numbers:
-        assert one is other or abs(one[1] - other[1]) > 7 or abs(one[2] - other[2]) > 7, (one, other)
-peaks = [one for one in found if "FLOPS" in one[0] and one[1] > panels[0].left]
-assert all(one is other or abs(one[2] - other[2]) > 9 for one in peaks for other in peaks), peaks
-'
 }
 
 @test "what mem-gpu measured is drawn, and nothing else" {

@@ -8,12 +8,19 @@ import json
 import os
 import pathlib
 import subprocess
+import types
 
 import helper  # first, because it makes other modules importable
 import drift
 import flow
+import inventory
+import launch
 import listing
+import plan
 import report
+import slurm
+import store
+from hosts import expand, fold
 from test_pages import Page
 
 GOLDEN = helper.SOURCE / "tests/golden/documents"
@@ -134,6 +141,81 @@ print('"0","other","byte","7"\\n==ERROR== ERR_NVGPUCTRPERM == no permission')
         self.as_before("dram-traffic: document", document)
         words = pathlib.Path("words").read_text().replace(os.getcwd(), ".")
         self.as_before("dram-traffic: profiler", words)
+
+    def test_inventories(self):
+        """differences between inventories, and errors in a file of inventories, are named"""
+        (listed, everywhere) = read("himeno-inventory-1.json")["hosts"].values()
+        gpu, card = listed["gpus"][0], listed["network"][0]
+        hosts = {name: {**listed, **everywhere} for name in "abcde"}
+        hosts["b"].update(gpus=[{**gpu, "count": 7}], memory_gib=1990, driver="580.1")
+        hosts["c"].update(gpus=[{**gpu, "count": 6, "pci": "x"}, {**gpu, "vbios": "1", "count": 2}])
+        hosts["d"].update(network=[{**card, "name": "m0", "state": "down"}, card], memory_gib=1900)
+        hosts["e"].update(gpus=[{"count": 8, "model": "other"}])
+        named = {**listed, "gpus": [{**gpu, "pci": pci} for pci in "wxyz"]}
+        types = [sorted(one) for one in inventory.of_one_type({**hosts, "f": {"gpus": []}})]
+        texts = [types, *inventory.unlike(hosts, fold), inventory.summary(hosts["c"])]
+        texts += [
+            inventory.differences(one, host) for one in (listed, named) for host in hosts.values()
+        ]
+        inventory.write("file", hosts, fold)
+        texts.append(pathlib.Path("file").read_text())
+        for document in (
+            *([], {"schema": 1}, {"schema": inventory.SCHEMA}, {"hosts": {}, "x": 1}),
+            *({"schema": inventory.SCHEMA, "hosts": {"a": host}} for host in (1, {"gpu": []})),
+            *(
+                {"schema": inventory.SCHEMA, "hosts": {"n[1-2]": {"gpus": gpus}, "*": {}}}
+                for gpus in (
+                    1,
+                    [1],
+                    [{"name": 1}],
+                    [{"count": 0}],
+                    [{"count": 1.5}],
+                    [{"count": 1}],
+                )
+            ),
+        ):
+            try:
+                texts.append(inventory.checked(document, expand))
+            except ValueError as error:
+                texts.append(error)
+        self.as_before("inventories", "\n".join(map(str, texts)))
+
+    def test_studies(self):
+        """a study has its points, their commands and Slurm's, and the reasons of further points"""
+        options = dict(program="himeno-gpu", program_options=["-b", "cpu"], per_host=4, predict=16)
+        options.update(launcher="run {ranks} {hosts} {per_host}", paths=True, paths_options=["-x"])
+        options.update(limit=9, seconds=0.5, repeat=2, seed=1, slurm="jobs", sbatch_options=["-p"])
+        options.update(sizes=["M", "8x8x16"], ranks=[2, 6], kernels=["stream"], procs=["auto", "k"])
+        options.update(transports=["p2p", "staged-no-overlap"], scaling=["strong", "weak"])
+        products = dict(program="bin/gemm-gpu", sizes=["64"], ranks=[1, 6], kernels=["auto"])
+        products.update(procs=["auto", "j", "all", "3x2"], transports=["auto", "staged"])
+        jobs = []
+        self.replace(slurm.subprocess, "run", lambda words, **_: jobs.append(words) or answer)
+        for change in (
+            {},
+            {"procs": ["all", "3x2x1", "5x5x5"], "sizes": ["XL"], "predict": None},
+            {"predict": 2, "sizes": ["S", "M", "L"], "transports": ["staged"], "per_host": 0},
+            products,
+            {**products, "predict": 4, "ranks": [2, 3], "procs": ["i"]},
+        ):
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                study = plan.make({**options, **change})
+            answer = types.SimpleNamespace(returncode=0, stdout="7;x\n", stderr="")
+            lines = [said.getvalue()]
+            for point in study["points"]:
+                lines.append(
+                    " ".join([point["name"], *launch.command(study["options"], point, "t")])
+                )
+            if study["options"]["per_host"]:
+                slurm.submit(study["options"], 6, "name", "log", ["run"])
+                lines.append(" ".join(one for one in jobs.pop() if "wrap" not in one))
+            self.as_before(f"study {change}", "\n".join(lines))
+        study = plan.read(GOLDEN / "study")
+        self.as_before("study: rows", store.rows(GOLDEN / "study", study))
+        durations = [launch.duration(seconds) for seconds in (0, 59.4, 60, 3569, 3570, 3600, 9000)]
+        self.assertEqual(
+            durations, ["0 s", "59 s", "1 min", "59 min", "1 h 00 min", "1 h 00 min", "2 h 30 min"]
+        )
 
     def test_instructions(self):
         """each instruction has its registers, memory, unit and class"""

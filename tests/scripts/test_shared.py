@@ -157,16 +157,13 @@ class Shared(helper.Case):
                 self.assertEqual(ended, (128 + getattr(signal, name), "", ""))
                 self.assertEqual((text("file"), os.listdir()), ("older", ["file"]))
 
-    def test_a_figure_that_misses_its_target(self):
-        """a figure that misses its target is slow"""
+    def test_summary(self):
+        """the summary of a recorded check has its figures, steps and verdict"""
         self.assertEqual(
             [gpu_check_summary.figure("", value, 0.99)["verdict"] for value in (0.989, 0.99, 1)],
             ["slow", "met", "met"],
         )
         self.assertIsNone(gpu_check_summary.figure("", 1)["verdict"])
-
-    def test_summary(self):
-        """the summary of a recorded check has its figures, steps and verdict"""
         runs = self.recorded("h100-2026-11-check")
         os.mkdir("json")
         os.mkdir("notes")
