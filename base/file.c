@@ -89,8 +89,7 @@ static int target_init(struct target *target, const char *path)
   else if (target->descriptor == output_descriptor())
     return EBADF; /* output_keep opened this descriptor, not the user */
   if (target->descriptor >= 0) {
-    int flags = fcntl(target->descriptor, F_GETFL);
-    return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? EBADF : 0;
+    return (fcntl(target->descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY ? EBADF : 0;
   }
   if (stat(target->path, &target->before) != 0) {
     target->plain = 1;
@@ -131,7 +130,7 @@ int file_is_same(const char *a, const char *b)
 {
   struct target x, y;
   int no_x = target_init(&x, a), no_y = target_init(&y, b);
-  if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0 || x.descriptor >= 0 || y.descriptor >= 0) return 0;
+  if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0 || x.descriptor >= 0) return 0;
   if (x.exists && y.exists) return S_ISREG(x.before.st_mode) && same_inode(&x.before, &y.before);
   return !no_x && !no_y && !x.exists && !y.exists && same_name(x.path, y.path);
 }

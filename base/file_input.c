@@ -52,19 +52,14 @@ FILE *file_open_regular(const char *path)
 
 char *file_read(const char *path, size_t most, size_t *bytes)
 {
-  struct stat info;
-  char *text = NULL;
+  struct stat info = {.st_size = 0};
   FILE *file = file_open_regular(path);
   if (!file) return NULL;
-  int cause = fstat(fileno(file), &info) != 0 ? errno : (uintmax_t)info.st_size > most ? EFBIG : 0;
-  if (!cause && !(text = calloc((size_t)info.st_size + 1, 1))) cause = ENOMEM;
+  fstat(fileno(file), &info);
+  const int fits = (uintmax_t)info.st_size <= most;
+  char *text = fits ? calloc((size_t)info.st_size + 1, 1) : NULL;
   if (text) *bytes = fread(text, 1, (size_t)info.st_size, file);
-  if (ferror(file)) {
-    cause = EIO;
-    free(text);
-    text = NULL;
-  }
   fclose(file);
-  errno = cause;
+  if (!text) errno = fits ? ENOMEM : EFBIG;
   return text;
 }

@@ -21,9 +21,7 @@
 
 static double device_gflops(const struct judge_run *run, int rank)
 {
-  static int key = -1;
-  if (key < 0) key = check_kind_find("device_gflops_min");
-  return run->ranks[rank].value[key];
+  return run->ranks[rank].value[check_kind_find("device_gflops_min")];
 }
 
 /* Returns the rate of all devices together over the sum of each device's own rate. The rest is lost
@@ -146,7 +144,7 @@ static double throttled(const json_t *row, const struct policy *policy)
 {
   const double samples = view_number(row, "telemetry.samples");
   int found;
-  if (!(samples > 0) || !view_at(row, "telemetry.blocks.throttled")) return NAN;
+  if (!view_at(row, "telemetry.blocks.throttled")) return NAN;
   return suspect_throttled(row, policy->throttle_forbidden, &found) / samples;
 }
 

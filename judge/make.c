@@ -36,7 +36,7 @@ struct make_series {
 
 struct good {
   struct make_series of[SERIES];
-  char device[128], kernel[64], used[16], (*uuids)[96];
+  char device[128], kernel[64], used[16], uuids[DEVICES_MAX][96];
   int devices, paths_differ;
   double points; /* points per rank */
 };
@@ -232,15 +232,12 @@ static status_t policy_print(const struct good *good, FILE *out)
 
 status_t make_policy(const struct document_files *files, FILE *out)
 {
-  struct good good = {.uuids = malloc(DEVICES_MAX * sizeof *good.uuids)};
-  status_t status =
-      good.uuids ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "--make-policy: out of host memory for devices");
-  if (status == STATUS_OK) status = documents_visit(files, document_add, &good);
+  static struct good good; /* for one call per process */
+  status_t status = documents_visit(files, document_add, &good);
   if (status == STATUS_OK && good.devices < MAKE_DEVICES_MIN)
     status = log_fail(STATUS_USAGE, "--make-policy: %d device%s in all, but a spread needs at least %d",
                       good.devices, good.devices == 1 ? "" : "s", MAKE_DEVICES_MIN);
   if (status == STATUS_OK) status = policy_print(&good, out);
   for (int s = 0; s < SERIES; s++) free(good.of[s].values);
-  free(good.uuids);
   return status;
 }

@@ -300,8 +300,7 @@ static struct concurrent concurrent_read(const struct judge_run *run, const stru
   const json_t *telemetry = json_object_get(run->ranks[s->rank].row, "telemetry"),
                *blocks = json_object_get(telemetry, "blocks"),
                *reasons = json_object_get(blocks, "throttled");
-  const double rows = view_number(blocks, "each");
-  const int each = rows >= 1 && rows < 1e9 ? (int)rows : 1;
+  const int each = (int)fmin(fmax(1, view_number(blocks, "each")), 1e9);
   struct concurrent m = {.throttle = throttle_of(reasons, s, each, 1) & ~throttle_of(reasons, s, each, 0)};
   json_t *change;
   size_t c;

@@ -13,7 +13,7 @@
 const json_t *view_at(const json_t *object, const char *path)
 {
   char key[64];
-  for (size_t n; object && *path; path += n + (path[n] == '.')) {
+  for (size_t n; *path; path += n + (path[n] == '.')) {
     n = strcspn(path, ".");
     snprintf(key, sizeof key, "%.*s", (int)n, path);
     object = json_is_array(object) ? json_array_get(object, (size_t)atoi(key)) : json_object_get(object, key);

@@ -18,6 +18,45 @@ static struct policy good(const char *text)
   return policy;
 }
 
+/* Half a minute on eight ranks, unless the policy has a check that needs more. */
+static void a_run_is_planned_so_that_it_can_be_judged(void **state)
+{
+  static const struct {
+    const char *policy; /* NULL: none */
+    double seconds;
+    int soak, ranks, blocks;
+    double noise, device, span;
+    status_t status;
+  } cases[] = {
+      {NULL, 30, 0, 8, 1, INFINITY, INFINITY, 0, STATUS_OK},
+      {"{\"ecc\": true}", 30, 0, 8, 3, INFINITY, INFINITY, 0, STATUS_OK},
+      {"{\"noise_max\": 0.04}", 30, 0, 8, 3, 0.04, INFINITY, 0, STATUS_OK},
+      {"{\"efficiency_min\": 0.9}", 30, 0, 8, 3, 0.05, INFINITY, 0, STATUS_OK},
+      {"{\"device_spread_max\": 1, \"device_noise_max\": 0.02}", 30, 0, 8, 3, INFINITY, 0.02, 0, STATUS_OK},
+      {"{\"stragglers_max\": 0}", 30, 0, 8, 7, INFINITY, INFINITY, 0, STATUS_OK},
+      {"{\"stragglers_max\": 0}", 30, 0, 2, 3, INFINITY, INFINITY, 0, STATUS_OK},
+      {"{\"episodes_max\": 0}", 10, 0, 8, 3, INFINITY, INFINITY, 10, STATUS_OK},
+      {"{\"episodes_max\": 0}", 9.9, 0, 8, 3, INFINITY, INFINITY, 0, STATUS_OK},
+      {"{\"gemm_spread_max\": 0}", 30, 1, 8, 3, INFINITY, INFINITY, 0, STATUS_USAGE},
+      {"{\"ceiling_share_min\": 0.5}", 30, 1, 8, 3, INFINITY, INFINITY, 0, STATUS_USAGE},
+      {"{\"ceiling_share_min\": 0.5, \"ecc\": true}", 30, 1, 8, 3, INFINITY, INFINITY, 0, STATUS_OK}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    struct judge_limits limits = {.policy_name = cases[c].policy};
+    struct judge_plan plan;
+    json_t *draft = json_pack("{s{s[iii], sf}}", "config", "procs", cases[c].ranks / 2, 1, 2, "seconds",
+                              cases[c].seconds);
+    if (cases[c].soak) put(draft, "config.soak", json_real(9));
+    if (cases[c].policy) limits.policy = good(cases[c].policy);
+    struct capture capture = capture_begin(stderr);
+    assert_int_equal(judge_plan(&limits, draft, &plan), cases[c].status);
+    free(capture_end(&capture));
+    assert_int_equal(plan.blocks_min, cases[c].blocks);
+    assert_true(plan.noise_max == cases[c].noise && plan.device_noise_max == cases[c].device);
+    assert_true(plan.span_min == cases[c].span);
+    json_decref(draft);
+  }
+}
+
 static double limit(const struct policy *policy, const char *key)
 {
   return policy_limit(policy, key);
@@ -40,7 +79,6 @@ static void only_what_is_named_and_not_false_is_checked(void **state)
   struct policy p =
       good("{\"name\": \"mine\", \"ceiling_share_min\": 0.95, \"ecc\": true, \"binding\": false, "
            "\"devices_per_host\": 8, \"unknown_fails\": false, \"unverified_passes\": true}");
-  (void)state;
   assert_string_equal(p.name, "mine");
   assert_true(limit(&p, "ceiling_share_min") == 0.95 && limit(&p, "ecc") == 1 && p.throttle_forbidden == 0);
   assert_true(limit(&p, "devices_per_host") == 8 && limit(&p, "unverified_passes") == 1);
@@ -57,7 +95,6 @@ static void only_what_is_named_and_not_false_is_checked(void **state)
 static void throttle_reasons_are_named(void **state)
 {
   struct policy p = good("{\"throttled_max\": 0.1, \"throttle_forbidden\": [\"thermal\", \"power_brake\"]}");
-  (void)state;
   char text[40];
   assert_string_equal(policy_reasons_text(p.throttle_forbidden, text, sizeof text), "thermal, power brake");
   refused("{\"throttle_forbidden\": [\"heat\"]}", "not entry 1");
@@ -66,7 +103,6 @@ static void throttle_reasons_are_named(void **state)
 
 static void what_is_no_policy_is_refused(void **state)
 {
-  (void)state;
   refused("", "line");
   refused("[1, 2]", "one JSON object");
   refused("{\"ceiling_share_min\": 0.9,}", "line 1");
@@ -110,7 +146,6 @@ static void each_limit_of_a_built_in_policy_is_known_and_names_its_origin(void *
 {
   static const char *const names[] = {"default", "h100", "h200"};
   char text[80];
-  (void)state;
   for (int n = 0; n < 3; n++) {
     struct policy p;
     assert_int_equal(policy_read(names[n], &p), STATUS_OK);
@@ -130,7 +165,6 @@ static void each_limit_of_a_built_in_policy_is_known_and_names_its_origin(void *
 static void a_policy_may_name_the_origin_of_a_limit(void **state)
 {
   struct policy p = good("{\"ecc\": true, \"celsius_max\": 80, \"from\": {\"celsius_max\": \"May\"}}");
-  (void)state;
   assert_string_equal(p.from[check_kind_find("celsius_max")], "May");
   assert_string_equal(p.from[check_kind_find("ecc")], "");
   refused("{\"ecc\": true, \"from\": \"May\"}", "object whose values are strings");
@@ -144,7 +178,6 @@ static void a_missing_file_is_of_the_environment(void **state)
 {
   struct policy p;
   struct capture capture = capture_begin(stderr);
-  (void)state;
   status_t missing = policy_read("/nonexistent/policy.json", &p), folder = policy_read("/", &p);
   free(capture_end(&capture));
   assert_int_equal(missing, STATUS_ENVIRONMENT);
@@ -155,7 +188,6 @@ static void a_check_is_judged_by_its_side_of_the_limit(void **state)
 {
   struct check floor = {.value = 0.95, .limit = 0.9}, most = {.value = 3, .limit = 2, .at_most = 1};
   struct check exact = {.value = 2, .limit = 2, .at_most = 1}, unknown = {.value = NAN, .limit = 1};
-  (void)state;
   check_judge(&floor, 0);
   check_judge(&most, 0);
   check_judge(&exact, 0);
@@ -185,7 +217,6 @@ static void an_earlier_run_is_read_with_its_noise(void **state)
 {
   const char *text = DOCUMENT("himeno-gpu/1", "pass", "0.125", "[1.0, 1.1, 0.9, 1.0, 1.05]");
   struct reference r;
-  (void)state;
   assert_int_equal(reference_parse(text, strlen(text), "test", &r), STATUS_OK);
   assert_true(r.gflops == 0.125 && r.ranks == 1 && view_number(r.document, "config.kmax") == 64);
   assert_true(fabs(r.noise - 1.4826 * 1.62 * 0.1) < 1e-9);
@@ -228,7 +259,6 @@ static void what_is_no_earlier_run_is_refused(void **state)
       {DOCUMENT("himeno-gpu/1", "pass", "12.5", "{}"), few},
   };
   struct reference r;
-  (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     struct capture capture = capture_begin(stderr);
     status_t status = reference_parse(cases[c].text, strlen(cases[c].text), "test", &r);
@@ -282,7 +312,6 @@ static void a_slowdown_counts_beyond_the_noise(void **state)
                {0.5, 0, interrupted + 8, 4, CHECK_NOISY, 0},
                {0.5, 0, steady, 2, CHECK_UNKNOWN, 0.99},
                {0.5, 0, steady, 3, CHECK_FAIL, 0.99}};
-  (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     const struct reference then = {.gflops = 1 / cases[c].rate, .noise = cases[c].then};
     const struct check check = compared_with(&then, cases[c].samples, cases[c].n);
@@ -311,7 +340,6 @@ static int count_of(const char *text, const char *word)
 static void warnings_of_ranks_have_no_more_lines_than_the_table(void **state)
 {
   static struct rank_row rows[128];
-  (void)state;
   char *clean = printed(ranks_print_sharing, rows);
   assert_string_equal(clean, "");
   for (int r = 0; r < 128; r++)
@@ -366,7 +394,6 @@ static void a_report_lists_findings_and_checks(void **state)
       "    rate of the slowest network card / its port's rate;\n"
       "    bandwidth of the slowest device, as measured\n";
   json_t *run = whole_run((const double[]){1, 1, 1}, 3, 70);
-  (void)state;
   put_rank(run, -1, "counted.corrected", json_integer(3));
   j.run = viewed(run);
   j.run.n_stragglers = j.run.n_slowdowns = 70;
@@ -393,12 +420,31 @@ static void a_report_lists_findings_and_checks(void **state)
   assert_int_equal(judged_json(&j, run), STATUS_ENVIRONMENT);
   free(text);
   judge_run_free(&j.run);
+  j = (struct judged){.asked = 1,
+                      .verified = 1,
+                      .compared = 1,
+                      .checks = {2,
+                                 {{"", "rate", "", 0, 1, 1, 0, CHECK_PASS, 0, "", "May"},
+                                  {"", "links", "", 0, NAN, 1, 0, CHECK_UNKNOWN, 0, "", "May"}}}};
+  capture = capture_begin(stdout);
+  judged_text(&j, stdout);
+  judged_headline(&j, stdout);
+  text = capture_end(&capture);
+  assert_string_equal(
+      text, "\n"
+            "  acceptance by comparison with the earlier run\n"
+            "    check                                           value     required    margin  result\n"
+            "    rate                                                1  >=        1         0  pass\n"
+            "    links                                               –  >=        1            unknown\n"
+            "  ACCEPTED: 1 of 2 checks passed; 1 not checked: links\n");
+  free(text);
   json_decref(run);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_run_is_planned_so_that_it_can_be_judged),
       cmocka_unit_test(warnings_of_ranks_have_no_more_lines_than_the_table),
       cmocka_unit_test(a_report_lists_findings_and_checks),
       cmocka_unit_test(only_what_is_named_and_not_false_is_checked),

@@ -20,7 +20,6 @@ static void the_checks_of_speed_hold_at_their_limits(void **state)
       {"{\"device_gflops_min\": 0.9499}", "{\"device_gflops_min\": 0.9501}", 0.95},
   };
   json_t *run = whole_run(steady, 5, 4);
-  (void)state;
   for (size_t c = 0; c < sizeof checks / sizeof *checks; c++) {
     struct check pass = checked(run, checks[c].pass), fail = checked(run, checks[c].fail);
     assert_true(fabs(pass.value - checks[c].value) < 1e-9 && fail.value == pass.value);
@@ -34,7 +33,6 @@ static void one_interrupted_block_is_no_slow_machine(void **state)
 {
   const double interrupted[] = {1, 1, 1, 1, 6};
   json_t *run = whole_run(interrupted, 5, 4);
-  (void)state;
   put(run, "result.gflops", json_real(1.8));
   struct check all = checked(run, "{\"efficiency_min\": 0.9}");
   assert_true(all.outcome == CHECK_PASS && fabs(all.value - 3.6 / 3.97) < 1e-9);
@@ -44,7 +42,6 @@ static void one_interrupted_block_is_no_slow_machine(void **state)
 static void two_blocks_give_no_speed(void **state)
 {
   json_t *run = whole_run(steady, 2, 4);
-  (void)state;
   static const char *const texts[] = {"{\"ceiling_share_min\": 0}", "{\"efficiency_min\": 0}",
                                       "{\"device_spread_max\": 9}", "{\"noise_max\": 9}",
                                       "{\"device_gflops_min\": 0}"};
@@ -54,6 +51,8 @@ static void two_blocks_give_no_speed(void **state)
     assert_string_equal(check.why, "needs 3 timed blocks");
   }
   assert_int_equal(checked(run, "{\"devices_per_host\": 4}").outcome, CHECK_PASS);
+  put(run, "result.counts", json_object());
+  assert_string_equal(checked(run, "{\"noise_max\": 9}").why, "emulated, so no speed");
   json_decref(run);
   run = whole_run(steady, 5, 4);
   assert_string_equal(checked(run, "{\"stragglers_max\": 0}").why, "needs 6 timed blocks");
@@ -63,11 +62,27 @@ static void two_blocks_give_no_speed(void **state)
 static void one_rank_has_no_other_to_be_compared_with(void **state)
 {
   json_t *one = whole_run(steady, 5, 1), *three = whole_run(steady, 5, 3);
-  (void)state;
   assert_int_equal(checked(one, "{\"device_spread_max\": 0.01}").outcome, CHECK_INAPPLICABLE);
   assert_int_equal(checked(three, "{\"stragglers_max\": 9}").outcome, CHECK_INAPPLICABLE);
   json_decref(one);
   json_decref(three);
+}
+
+static void each_check_needs_its_number_of_ranks(void **state)
+{
+  static const char *const pairs =
+      " device_spread_max exchange_us_max exchange_gbps_min exchange_us_ratio_max "
+      "exchange_gbps_ratio_min gemm_spread_max gemm_power_limited_spread_max "
+      "wire_spread_max fabric_contention_max collective_busbw_min ";
+  char key[40];
+  for (int k = 0; k < CHECK_KINDS; k++) {
+    snprintf(key, sizeof key, " %s ", check_kinds[k].key);
+    const int least = strstr(pairs, key)                        ? 2
+                      : strcmp(key, " fabric_spread_max ") == 0 ? 3
+                      : strcmp(key, " stragglers_max ") == 0    ? 4
+                                                                : check_kinds[k].name != NULL;
+    assert_int_equal(check_kinds[k].ranks_min, least);
+  }
 }
 
 static int outcomes(const json_t *document, const char *policy, enum check_outcome outcome)
@@ -84,7 +99,6 @@ static void a_noisy_run_is_not_slow(void **state)
   const double varied[] = {0.96, 0.96, 1, 1.04, 1.04};  /* noise at most 0.0961 */
   const double quieter[] = {0.98, 0.98, 1, 1.02, 1.02}; /* at most 0.0480 */
   json_t *run = whole_run(varied, 5, 4), *quiet = whole_run(quieter, 5, 4);
-  (void)state;
   assert_int_equal(checked(run, "{\"noise_max\": 0.0960}").outcome, CHECK_NOISY);
   assert_int_equal(checked(run, "{\"noise_max\": 0.0961}").outcome, CHECK_PASS);
   assert_int_equal(checked(run, "{\"efficiency_min\": 2}").outcome, CHECK_NOISY);
@@ -102,7 +116,6 @@ static void a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges(voi
   static const char *const slow[] = {"{\"device_gflops_min\": 2}", "{\"ceiling_share_min\": 1}",
                                      "{\"device_spread_max\": 0}"};
   json_t *run = whole_run(varied, 5, 4);
-  (void)state;
   for (int c = 0; c < 3; c++) assert_int_equal(checked(run, slow[c]).outcome, CHECK_FAIL);
   assert_int_equal(checked(run, "{\"device_noise_max\": 0}").outcome, CHECK_PASS);
   put(run, "ranks.2.noise", json_real(0.0501));
@@ -122,23 +135,27 @@ static void what_a_busy_host_may_explain_is_noisy(void **state)
   static const struct {
     const char *policy;
     int takes_cores;
-    enum judge_of of;
+    enum judge_of of, once;
     enum check_outcome outcome;
-  } cases[] = {{"{\"efficiency_min\": 2}", 0, JUDGE_COMPUTE, CHECK_NOISY},
-               {"{\"device_gflops_min\": 2}", 0, JUDGE_COMPUTE, CHECK_FAIL},
-               {"{\"device_gflops_min\": 2}", 0, JUDGE_EXCHANGE, CHECK_FAIL},
-               {"{\"device_gflops_min\": 2}", 1, JUDGE_COMPUTE, CHECK_NOISY},
-               {"{\"stragglers_max\": 0}", 0, JUDGE_COMPUTE, CHECK_FAIL},
-               {"{\"stragglers_max\": 0}", 0, JUDGE_EXCHANGE, CHECK_NOISY},
-               {"{\"devices_per_host\": 9}", 1, JUDGE_COMPUTE, CHECK_FAIL}};
+  } cases[] = {{"{\"efficiency_min\": 2}", 0, JUDGE_COMPUTE, JUDGE_COMPUTE, CHECK_NOISY},
+               {"{\"device_gflops_min\": 2}", 0, JUDGE_COMPUTE, JUDGE_COMPUTE, CHECK_FAIL},
+               {"{\"device_gflops_min\": 2}", 0, JUDGE_EXCHANGE, JUDGE_EXCHANGE, CHECK_FAIL},
+               {"{\"device_gflops_min\": 2}", 1, JUDGE_COMPUTE, JUDGE_COMPUTE, CHECK_NOISY},
+               {"{\"stragglers_max\": 0}", 0, JUDGE_COMPUTE, JUDGE_COMPUTE, CHECK_FAIL},
+               {"{\"stragglers_max\": 0}", 0, JUDGE_EXCHANGE, JUDGE_EXCHANGE, CHECK_NOISY},
+               {"{\"stragglers_max\": 0}", 0, JUDGE_EXCHANGE, JUDGE_COMPUTE, CHECK_FAIL},
+               {"{\"stragglers_max\": 0}", 0, JUDGE_COMPUTE, JUDGE_EXCHANGE, CHECK_FAIL},
+               {"{\"exchange_us_max\": 0.9}", 0, JUDGE_COMPUTE, JUDGE_COMPUTE, CHECK_NOISY},
+               {"{\"devices_per_host\": 9}", 1, JUDGE_COMPUTE, JUDGE_COMPUTE, CHECK_FAIL}};
   static const double seven[] = {1, 1, 1, 1, 1, 1, 1};
   json_t *document = whole_run(seven, 7, 4);
-  (void)state;
   put(document, "ranks.2.starved", json_real(0.0501));
+  path_add(document, 0, 1, (struct exchange){1e-6, 1});
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     put(document, "ranks.0.takes_cores", json_boolean(cases[c].takes_cores));
     struct judge_run run = viewed(document);
     run.stragglers[run.n_stragglers++] = (struct straggler){.rank = 1, .of = cases[c].of};
+    run.slowdowns[run.n_slowdowns++] = (struct slowdown){.rank = 1, .of = cases[c].once};
     const struct check check = run_checked(&run, cases[c].policy, NULL);
     assert_int_equal(check.outcome, cases[c].outcome);
     if (check.outcome == CHECK_NOISY)
@@ -168,7 +185,6 @@ static json_t *ring(struct exchange between_3_and_4)
 static void pairs_are_held_against_limits_and_against_those_like_them(void **state)
 {
   json_t *run = ring((struct exchange){2e-6, 50});
-  (void)state;
   assert_int_equal(checked(run, "{\"exchange_us_ratio_max\": 1}").outcome, CHECK_PASS);
   json_decref(run);
   run = ring((struct exchange){5e-6, 20});
@@ -181,6 +197,8 @@ static void pairs_are_held_against_limits_and_against_those_like_them(void **sta
   assert_int_equal(checked(run, "{\"exchange_us_max\": 5.1}").outcome, CHECK_PASS);
   assert_int_equal(checked(run, "{\"exchange_gbps_min\": 20.1}").outcome, CHECK_FAIL);
   assert_int_equal(checked(run, "{\"exchange_gbps_min\": 19.9}").outcome, CHECK_PASS);
+  put(run, "paths.0.latency", json_real(6e-6));
+  assert_int_equal(checked(run, "{\"exchange_us_max\": 5.1}").rank, 0);
   json_decref(run);
 }
 
@@ -208,16 +226,12 @@ static void assert_end(struct judge_run *run, const char *policy, int rank, int 
 
 #define RANK(r) (1u << (r))
 
-static void stragglers_add(struct judge_run *run, unsigned ranks, enum judge_of of)
+static void found_add(struct judge_run *run, unsigned always, unsigned once, enum judge_of of)
 {
-  for (int r = 0; r < run->n_ranks; r++)
-    if (ranks & RANK(r)) run->stragglers[run->n_stragglers++] = (struct straggler){.rank = r, .of = of};
-}
-
-static void slowdowns_add(struct judge_run *run, unsigned ranks, enum judge_of of)
-{
-  for (int r = 0; r < run->n_ranks; r++)
-    if (ranks & RANK(r)) run->slowdowns[run->n_slowdowns++] = (struct slowdown){.rank = r, .of = of};
+  for (int r = 0; r < run->n_ranks; r++) {
+    if (always & RANK(r)) run->stragglers[run->n_stragglers++] = (struct straggler){.rank = r, .of = of};
+    if (once & RANK(r)) run->slowdowns[run->n_slowdowns++] = (struct slowdown){.rank = r, .of = of};
+  }
 }
 
 /* Ranks 1 and 2 have the longest latency, 2 and 3 the lowest rate. The slow device is named. */
@@ -244,20 +258,22 @@ static void of_a_slow_pair_the_end_is_named_whose_device_is_slow(void **state)
       {.compute_once = RANK(2), .compute = RANK(1) | RANK(3), .late = 1, .slow = 3},
   };
   json_t *document = row();
-  (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     const int late = cases[c].late, slow = cases[c].slow;
     struct judge_run run = viewed(document);
-    stragglers_add(&run, cases[c].compute, JUDGE_COMPUTE);
-    stragglers_add(&run, cases[c].exchange, JUDGE_EXCHANGE);
-    slowdowns_add(&run, cases[c].compute_once, JUDGE_COMPUTE);
-    slowdowns_add(&run, cases[c].exchange_once, JUDGE_EXCHANGE);
+    found_add(&run, cases[c].compute, cases[c].compute_once, JUDGE_COMPUTE);
+    found_add(&run, cases[c].exchange, cases[c].exchange_once, JUDGE_EXCHANGE);
     assert_end(&run, "{\"exchange_us_ratio_max\": 3}", late, 1 + 2 - late);
     assert_end(&run, "{\"exchange_us_max\": 64}", late, 1 + 2 - late);
     assert_end(&run, "{\"exchange_gbps_ratio_min\": 0.5}", slow, 2 + 3 - slow);
     assert_end(&run, "{\"exchange_gbps_min\": 70}", slow, 2 + 3 - slow);
     judge_run_free(&run);
   }
+  put(document, "paths.0.gbps", json_null()); /* leaves the rates of five ends */
+  assert_int_equal(checked(document, "{\"exchange_us_ratio_max\": 99}").outcome, CHECK_PASS);
+  const struct check few = checked(document, "{\"exchange_gbps_ratio_min\": 0}");
+  assert_int_equal(few.outcome, CHECK_INAPPLICABLE);
+  assert_string_equal(few.why, "needs 3 pairs with one transport");
   json_decref(document);
 }
 
@@ -265,13 +281,17 @@ static void of_a_slow_pair_the_end_is_named_whose_device_is_slow(void **state)
 static void pairs_of_another_kind_are_no_measure(void **state)
 {
   json_t *run = ring((struct exchange){5e-5, 1});
-  (void)state;
   assert_int_equal(checked(run, "{\"exchange_gbps_ratio_min\": 0.9}").outcome, CHECK_FAIL);
   put(run, "paths.7.used", json_string("staged")); /* of 3 to 4, and back */
   put(run, "paths.8.used", json_string("staged"));
   assert_int_equal(checked(run, "{\"exchange_gbps_ratio_min\": 0.9}").outcome, CHECK_PASS);
   put(run, "paths.7.used", json_string("p2p"));
   put(run, "paths.8.used", json_string("p2p"));
+  put(run, "paths.7.handover", json_string("staged"));
+  put(run, "paths.8.handover", json_string("staged"));
+  assert_int_equal(checked(run, "{\"exchange_gbps_ratio_min\": 0.9}").outcome, CHECK_PASS);
+  put(run, "paths.7.handover", json_null());
+  put(run, "paths.8.handover", json_null());
   for (int r = 4; r < 8; r++) put_rank(run, r, "host_first", json_integer(4));
   for (int m = 0; m < 2; m++) { /* the path between 0 and 7, which also crosses hosts, is as slow */
     put(run, m ? "paths.0.latency" : "paths.15.latency", json_real(5e-5));
@@ -291,7 +311,6 @@ static void pairs_of_another_kind_are_no_measure(void **state)
 static void pairs_without_a_value_pass_nothing(void **state)
 {
   json_t *run = ring((struct exchange){2e-6, 50}), *none = whole_run(steady, 5, 2);
-  (void)state;
   for (int m = 0; m < 16; m++) {
     char path[24];
     snprintf(path, sizeof path, "paths.%d.gbps", m);
@@ -309,7 +328,6 @@ static void pairs_without_a_value_pass_nothing(void **state)
 static void ranks_that_share_a_device_have_one(void **state)
 {
   json_t *run = whole_run(steady, 5, 4);
-  (void)state;
   put_rank(run, -1, "device_sharers", json_integer(1));
   put_rank(run, -1, "device_shared", json_true());
   assert_int_equal(checked(run, "{\"devices_per_host\": 2}").outcome, CHECK_PASS);
@@ -336,7 +354,6 @@ static void ranks_that_share_a_device_have_one(void **state)
 static void ranks_that_share_cores_share_a_device_where_that_is_a_cpu(void **state)
 {
   json_t *run = whole_run(steady, 5, 4);
-  (void)state;
   put_rank(run, -1, "cpus_shared", json_true());
   assert_int_equal(checked(run, "{\"devices_unshared\": true}").outcome, CHECK_PASS);
   assert_int_equal(checked(run, "{\"binding\": true}").outcome, CHECK_FAIL);
@@ -349,7 +366,6 @@ static void ranks_that_share_cores_share_a_device_where_that_is_a_cpu(void **sta
 static void a_ceiling_is_compared_with_theory_if_devices_report_it(void **state)
 {
   json_t *run = whole_run(steady, 2, 4);
-  (void)state;
   struct check none = checked(run, "{\"theory_share_min\": 9, \"unknown_fails\": true}");
   assert_int_equal(none.outcome, CHECK_INAPPLICABLE);
   for (int r = 1; r < 4; r++) put_rank(run, r, "theory.share", json_real(r == 2 ? 0.8135478 : 0.9));
@@ -364,7 +380,6 @@ static void a_ceiling_is_compared_with_theory_if_devices_report_it(void **state)
 static void only_forbidden_reasons_of_throttling_count(void **state)
 {
   json_t *run = whole_run(steady, 5, 4);
-  (void)state;
   put_rank(run, -1, "telemetry.samples", json_integer(4));
   put_rank(run, -1, "telemetry.reasons", json_pack("{si, si}", "power cap", 2, "thermal", 1));
   struct check check = checked(run, "{\"throttled_max\": 0.25, \"throttle_forbidden\": [\"thermal\"]}");
@@ -374,13 +389,18 @@ static void only_forbidden_reasons_of_throttling_count(void **state)
   assert_true(check.outcome == CHECK_PASS && check.value == 0.25);
   check = checked(run, "{\"throttled_max\": 0.25, \"throttle_forbidden\": [\"power_cap\"]}");
   assert_true(check.outcome == CHECK_FAIL && check.value == 0.5);
+  put_rank(run, -1, "telemetry.samples", json_integer(1));
+  put_rank(run, 2, "telemetry.reasons", json_pack("{si, si}", "thermal", 1, "power cap", 0));
+  put_rank(run, 3, "telemetry.samples", json_integer(0));
+  put_rank(run, 3, "telemetry.reasons", json_object());
+  check = checked(run, "{\"throttled_max\": 0.9, \"throttle_forbidden\": [\"thermal\"]}");
+  assert_true(check.value == 1 && check.rank == 0 && strstr(check.why, "unknown on 1 of 4 ranks"));
   json_decref(run);
 }
 
 static void lanes_that_a_device_has_and_does_not_use_are_missed(void **state)
 {
   json_t *run = whole_run(steady, 5, 2);
-  (void)state;
   put_rank(run, -1, "telemetry.link.pcie_width", json_integer(8));
   assert_int_equal(checked(run, "{\"pcie_full\": true}").outcome, CHECK_UNKNOWN);
   put_rank(run, -1, "telemetry.link.pcie_width_max", json_integer(8));
@@ -395,14 +415,15 @@ static void lanes_that_a_device_has_and_does_not_use_are_missed(void **state)
 static void errors_counted_meanwhile_are_held_against_the_rank_that_has_most(void **state)
 {
   json_t *run = whole_run(steady, 2, 4);
-  (void)state;
   struct check check = checked(run, "{\"counted_max\": 0, \"unknown_fails\": true}");
   assert_int_equal(check.outcome, CHECK_INAPPLICABLE);
   put_rank(run, -1, "counted", json_pack("{si, si, si}", "pcie_replays", 0, "nvlink_crc", 0, "xids", 0));
+  put_rank(run, 0, "counted",
+           json_pack("{si, si, si, si}", "pcie_replays", 0, "nvlink_crc", 0, "xids", 0, "retired", 0));
   check = checked(run, "{\"counted_max\": 0, \"unknown_fails\": true}");
   assert_true(check.outcome == CHECK_PASS && check.value == 0 && check.rank == -1);
-  assert_string_equal(check.why, "cannot be read: ECC errors corrected, ECC errors not corrected, pages or "
-                                 "rows retired, NVLink replays, NVLink recoveries, errors of network cards");
+  assert_string_equal(check.why, "cannot be read: ECC errors corrected, ECC errors not corrected, "
+                                 "NVLink replays, NVLink recoveries, errors of network cards");
   /* CRC errors do not count: they have a separate limit. */
   put_rank(run, 1, "counted", json_pack("{si, si, si}", "pcie_replays", 3, "nvlink_crc", 1000, "xids", 0));
   put_rank(run, 2, "counted", json_pack("{si, si, si}", "pcie_replays", 0, "nvlink_crc", 1, "xids", 4));
@@ -419,7 +440,6 @@ static void nvlink_crc_errors_are_held_against_their_rate(void **state)
 {
   json_t *run = whole_run(steady, 2, 4);
   struct policy built_in;
-  (void)state;
   struct check check = checked(run, "{\"nvlink_crc_rate_max\": 0, \"unknown_fails\": true}");
   assert_int_equal(check.outcome, CHECK_INAPPLICABLE);
   assert_string_equal(check.why, "no device reports error counters");
@@ -442,7 +462,6 @@ static void nvlink_crc_errors_are_held_against_their_rate(void **state)
 static void values_of_some_ranks_only_are_reported(void **state)
 {
   json_t *run = whole_run(steady, 5, 4);
-  (void)state;
   for (int r = 0; r < 4; r++) put_rank(run, r, "telemetry.ecc.on", r == 2 ? json_null() : json_true());
   struct check check = checked(run, "{\"ecc\": true}");
   assert_int_equal(check.outcome, CHECK_PASS);
@@ -458,6 +477,7 @@ int main(void)
       cmocka_unit_test(one_interrupted_block_is_no_slow_machine),
       cmocka_unit_test(two_blocks_give_no_speed),
       cmocka_unit_test(one_rank_has_no_other_to_be_compared_with),
+      cmocka_unit_test(each_check_needs_its_number_of_ranks),
       cmocka_unit_test(a_noisy_run_is_not_slow),
       cmocka_unit_test(a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges),
       cmocka_unit_test(what_a_busy_host_may_explain_is_noisy),

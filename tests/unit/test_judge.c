@@ -21,7 +21,6 @@ static void the_lowest_clock_of_a_device_is_what_differs(void **state)
 {
   json_t *document = whole_run(seven, 7, 3);
   char text[300];
-  (void)state;
   for (int r = 0; r < 3; r++)
     put_rank(document, r, "telemetry.sm_mhz", json_pack("[i, i]", r == 1 ? 1500 : 1980, 1980));
   struct judge_run run = viewed(document);
@@ -29,17 +28,16 @@ static void the_lowest_clock_of_a_device_is_what_differs(void **state)
                       "clock in MHz 1500 (median of the ranks: 1980)");
   assert_string_equal(suspect_differs(&run, 2, text, sizeof text), "its device reports no difference");
   judge_run_free(&run);
-  put_rank(document, 2, "numa", json_integer(0));
-  put_rank(document, 2, "device_numa", json_integer(1));
+  put_rank(document, 2, "numa", json_integer(1));
+  put_rank(document, 2, "device_numa", json_integer(0));
+  put_rank(document, -1, "telemetry.link.pcie_width", json_integer(16));
   put_rank(document, 2, "telemetry.link.pcie_width", json_integer(8));
-  put_rank(document, 1, "telemetry.link.pcie_width", json_integer(16));
-  put_rank(document, 0, "telemetry.link.pcie_width", json_integer(16));
   put_rank(document, 2, "device_sharers", json_integer(1));
   put_rank(document, 2, "cpus_shared", json_true());
   run = viewed(document);
   assert_string_equal(
       suspect_differs(&run, 2, text, sizeof text),
-      "PCIe lanes 8 (median of the ranks: 16), cores on NUMA node 0, device on 1, device shared with "
+      "PCIe lanes 8 (median of the ranks: 16), cores on NUMA node 1, device on 0, device shared with "
       "other ranks, cores shared with other ranks");
   judge_run_free(&run);
   json_decref(document);
@@ -49,7 +47,6 @@ static void names_and_counters_cannot_control_a_terminal(void **state)
 {
   json_t *document = whole_run(seven, 7, 1);
   char text[200];
-  (void)state;
   put_rank(document, 0, "host", json_string("n1\033[2J"));
   put_rank(document, 0, "device", json_string("a\nb"));
   put_rank(document, 0, "counted", json_pack("{si, si}", "nvlink_crc", 1, "xids", 4));
@@ -71,7 +68,7 @@ static json_t *telemetry(int clock, int celsius, int watts, const char *reasons)
   for (int r = 0; r < 6; r++) {
     const int is = r == 2 || r == 3;
     json_array_append_new(json_object_get(blocks, "watts"), json_integer(is ? watts : 640));
-    json_array_append_new(json_object_get(blocks, "sm_mhz"), json_integer(is ? clock : 1980));
+    json_array_append_new(json_object_get(blocks, "sm_mhz"), json_integer(is ? clock - 2 * (r == 3) : 1980));
     json_array_append_new(json_object_get(blocks, "memory_mhz"), json_integer(2619));
     json_array_append_new(json_object_get(blocks, "celsius"), json_integer(is ? celsius : 55));
     json_array_append_new(json_object_get(blocks, "throttled"), json_string(is ? reasons : "power cap"));
@@ -96,8 +93,7 @@ static void a_device_state_seen_only_in_a_slowdown_is_reported(void **state)
 {
   const struct slowdown s = {.first = 8, .last = 15, .slowness = 1.25, .begin = 20, .end = 35};
   char text[600];
-  json_t *document = telemetry(1400, 61, 410, "power cap, thermal");
-  (void)state;
+  json_t *document = telemetry(1401, 61, 410, "power cap, thermal");
   struct judge_run run = viewed(document);
   json_t *meanwhile = meanwhile_of(&run, &s),
          *is = json_pack("{s[f, f], s[f, f], s[f, f], s[f, f], ss, s[s]}", "watts", 410.0, 640.0, "sm_mhz",
@@ -112,7 +108,7 @@ static void a_device_state_seen_only_in_a_slowdown_is_reported(void **state)
              "only then (thermal), nvlink_crc changed"));
   judge_run_free(&run);
   json_decref(document);
-  document = telemetry(1980, 55, 660, "power cap");
+  document = telemetry(1981, 55, 660, "power cap");
   put_rank(document, 0, "telemetry.changes", json_array());
   run = viewed(document);
   assert_non_null(strstr(suspect_slowdown(&run, &s, text, sizeof text),
@@ -126,7 +122,6 @@ static void both_ends_of_a_link_with_a_slowdown_are_reported(void **state)
 {
   json_t *document = whole_run(seven, 7, 3);
   char text[600];
-  (void)state;
   for (int r = 0; r < 3; r++) {
     put_rank(document, r, "host", json_sprintf("n%d", r));
     if (r < 2) path_add(document, r, r + 1, (struct exchange){1, 1});
@@ -158,7 +153,6 @@ static void a_value_that_a_document_lacks_passes_nothing(void **state)
                 "exchange_us_max exchange_us_ratio_max exchange_gbps_min exchange_gbps_ratio_min";
   json_t *document = whole_run(seven, 7, 5), *row;
   size_t r;
-  (void)state;
   json_array_foreach(json_object_get(document, "ranks"), r, row) json_object_clear(row);
   for (char *key = strtok(keys, " "); key; key = strtok(NULL, " ")) {
     char policy[80];
@@ -172,10 +166,24 @@ static void a_value_that_a_document_lacks_passes_nothing(void **state)
   json_decref(document);
 }
 
+static void hosts_are_told_apart_by_their_names_in_documents_of_earlier_builds(void **state)
+{
+  static const char *const names[] = {"n1", "n2", "n2", "n1", "n2"};
+  static const int first[] = {0, 1, 1, 0, 1};
+  json_t *document = whole_run(seven, 7, 5);
+  for (int r = 0; r < 5; r++) {
+    put_rank(document, r, "host_first", r == 3 ? json_integer(4) : json_null());
+    put_rank(document, r, "host", json_string(names[r]));
+  }
+  struct judge_run run = viewed(document);
+  for (int r = 0; r < 5; r++) assert_int_equal(run.ranks[r].host, first[r]);
+  judge_run_free(&run);
+  json_decref(document);
+}
+
 static void other_programs_have_other_values(void **state)
 {
   json_t *document = whole_run(seven, 7, 2);
-  (void)state;
   json_object_set_new(document, "program", json_string("gemm-gpu"));
   struct check none = checked(document, "{\"ecc\": true, \"unknown_fails\": true}");
   assert_int_equal(none.outcome, CHECK_INAPPLICABLE);
@@ -207,7 +215,6 @@ static void the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement(void
                     nothing[] = "{\"ecc\": true}",
                     tolerant[] = "{\"devices_per_host\": 2, \"unverified_passes\": true}";
   json_t *document = whole_run(seven, 7, 2);
-  (void)state;
   assert_int_equal(verdict_of(document, fail), STATUS_SLOW);
   assert_int_equal(verdict_of(document, nothing), STATUS_USAGE);
   assert_int_equal(verdict_of(document, pass), STATUS_OK);
@@ -298,6 +305,10 @@ static const struct judge_limits *found_limits(void)
 
 static void assert_found(const struct judged *judged)
 {
+  static const int ranks[] = {SLOW, TRANSIENT, -1};
+  for (int c = 0; c < judged->checks.n; c++)
+    assert_int_equal(judged->checks.check[c].rank,
+                     judged->checks.check[c].outcome == CHECK_FAIL ? ranks[c] : 0);
   const struct judge_run *run = &judged->run;
   assert_int_equal(judged->verdict, STATUS_SLOW);
   assert_int_equal(checks_count(&judged->checks, CHECK_FAIL), 2);
@@ -315,7 +326,6 @@ static void many_ranks_are_judged_the_same_live_and_stored(void **state)
   static struct himeno_result result;
   const struct himeno_kernel_set *set = himeno_kernels_find("null");
   const struct himeno_config config = {.block = 120, .seconds = 768};
-  (void)state;
   for (int n = 0; n < 2; n++) {
     const struct himeno_choice choice = {.config = &config,
                                          .placement = {.ranks = many[n], .backend = gpu_backend_find("null")},
@@ -347,7 +357,7 @@ static void many_ranks_are_judged_the_same_live_and_stored(void **state)
   }
 }
 
-/* Returns a run of four hosts, with streams of 40 Gbit/s from each to each other. */
+/* Returns a run of four hosts, with streams of 0.4 Gbit/s from each to each other. */
 static json_t *run_with_fabric(void)
 {
   json_t *run = whole_run((const double[]){1, 1, 1}, 3, 4);
@@ -360,7 +370,7 @@ static json_t *run_with_fabric(void)
     for (int s = 1; s < 4; s++)
       json_array_append_new(
           (json_t *)view_at(run, path),
-          json_pack("{si, si, sf, sf}", "shift", s, "from", (r + 4 - s) % 4, "alone", 40.0, "all", 40.0));
+          json_pack("{si, si, sf, sf}", "shift", s, "from", (r + 4 - s) % 4, "alone", 0.4, "all", 0.4));
   }
   return run;
 }
@@ -368,18 +378,17 @@ static json_t *run_with_fabric(void)
 static void of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone(void **state)
 {
   static const char policy[] = "{\"fabric_contention_max\": 1.4}", spread[] = "{\"fabric_spread_max\": 0.1}";
-  (void)state;
   json_t *run = run_with_fabric();
   assert_true(checked(run, policy).value == 1 && checked(run, spread).value == 0);
-  put(run, "ranks.1.fabric.2.all", json_real(25)); /* the stream from rank 2, one of three */
+  put(run, "ranks.1.fabric.2.all", json_real(0.25)); /* the stream from rank 2, one of three */
   struct check check = checked(run, policy);
   assert_true(check.outcome == CHECK_FAIL && check.rank == -1 && fabs(check.value - 1.6) < 1e-9);
   assert_string_equal(check.why, "the fabric: rank 2 to rank 1, 3 hosts further");
   assert_true(checked(run, spread).value == 0);
-  put(run, "ranks.1.fabric.0.alone", json_real(20)); /* a host with other fast pairs is not slow */
+  put(run, "ranks.1.fabric.0.alone", json_real(0.2)); /* a host with other fast pairs is not slow */
   assert_true(checked(run, spread).value == 0);
   const char *const out[] = {"ranks.0.fabric.0.alone", "ranks.1.fabric.1.alone", "ranks.2.fabric.2.alone"};
-  for (int r = 0; r < 3; r++) put(run, out[r], json_real(30)); /* all that n3 sends */
+  for (int r = 0; r < 3; r++) put(run, out[r], json_real(0.3)); /* all that n3 sends */
   check = checked(run, spread);
   assert_true(check.outcome == CHECK_FAIL && check.rank == 3 && fabs(check.value - 0.25) < 1e-9);
   put(run, "ranks.1.fabric.2.all", json_null());
@@ -393,19 +402,20 @@ static void of_a_slow_collective_pairs_and_cards_name_the_culprit(void **state)
 {
   static const char policy[] = "{\"collective_busbw_min\": 121}";
   json_t *run = run_with_pairs();
-  (void)state;
   put(run, "collectives",
       json_pack("[{s[{sf}]}, {ss, s[{sf}, {sf}]}]", "points", "busbw", 240.0, "used", "ncclAllReduce",
                 "points", "busbw", 1.0, "busbw", 120.0));
   put(run, "cards",
       json_pack("[{si}, {ss, ss, si}]", "errors_meanwhile", 0, "card", "mlx5_1/1", "host", "n1",
                 "errors_meanwhile", 7));
-  const int of_3[] = {4, 5, 10, 11, 14, 15, 18, 19}; /* pairs that were not measured */
-  for (int p = 0; p < 8; p++)
+  const int of_3[] = {10, 11, 14, 15, 18, 19}; /* pairs that were not measured */
+  for (int p = 0; p < 6; p++)
     json_object_del(json_array_get(json_object_get(run, "pairs"), (size_t)of_3[p]), "points");
+  put(run, "pairs.0.points.0.gbps", json_real(60)); /* ranks 0 and 1, alone and with all */
+  put(run, "pairs.1.points.0.gbps", json_real(15));
   struct check check = checked(run, policy);
   assert_true(check.outcome == CHECK_FAIL && check.value == 120 && check.rank == 2);
-  assert_non_null(strstr(check.why, "ncclAllReduce; slowest pair: ranks 0 and 2 by p2p, 60 GB/s, 30% of the "
+  assert_non_null(strstr(check.why, "ncclAllReduce; slowest pair: ranks 0 and 1 by p2p, 60 GB/s, 30% of the "
                                     "fastest; mlx5_1/1 of n1 counted 7 errors; rank 2 on n1"));
   put(run, "pairs.6.rank", json_integer(-100000000)); /* as in a damaged document */
   assert_int_equal(checked(run, policy).rank, 2);
@@ -435,7 +445,6 @@ static void a_slow_card_is_held_against_its_port_and_against_the_others(void **s
 {
   static const char *const modes[] = {"out", "out_all"};
   char path[40];
-  (void)state;
   for (int m = 0; m < 2; m++) {
     json_t *run = run_with_wires(modes[m], 0.96 * 0.92);
     struct check check = checked(run, "{\"wire_spread_max\": 0.0799}");
@@ -458,7 +467,16 @@ static void a_slow_card_is_held_against_its_port_and_against_the_others(void **s
   json_decref(low);
   json_decref(unknown);
   json_t *none = whole_run((const double[]){1, 1, 1}, 3, 8);
-  assert_int_equal(checked(none, "{\"wire_share_min\": 0.9}").outcome, CHECK_INAPPLICABLE);
+  static const char *const comm[] = {"wire_share_min", "wire_spread_max", "fabric_contention_max",
+                                     "fabric_spread_max", "collective_busbw_min"};
+  for (int c = 0; c < 10; c++) {
+    snprintf(path, sizeof path, "{\"%s\": 0}", comm[c % 5]);
+    if (c == 5) put_rank(none, 0, "wire", json_object());
+    const struct check check = checked(none, path);
+    assert_int_equal(check.outcome, CHECK_INAPPLICABLE);
+    assert_string_equal(check.why, c < 5 ? "himeno-gpu does not measure it"
+                                         : "uncertain, or no rank is bound to its card");
+  }
   json_decref(none);
 }
 
@@ -470,6 +488,7 @@ int main(void)
       cmocka_unit_test(a_device_state_seen_only_in_a_slowdown_is_reported),
       cmocka_unit_test(both_ends_of_a_link_with_a_slowdown_are_reported),
       cmocka_unit_test(a_value_that_a_document_lacks_passes_nothing),
+      cmocka_unit_test(hosts_are_told_apart_by_their_names_in_documents_of_earlier_builds),
       cmocka_unit_test(other_programs_have_other_values),
       cmocka_unit_test(the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement),
       cmocka_unit_test(many_ranks_are_judged_the_same_live_and_stored),

@@ -8,7 +8,6 @@ static struct capture errors;
 
 static int reset(void **state)
 {
-  (void)state;
   log_drop();
   log_hold(0);
   log_set_program("prog");
@@ -29,14 +28,12 @@ static void assert_printed(const char *expected)
 
 static int give_back(void **state)
 {
-  (void)state;
   free(capture_end(&errors));
   return 0;
 }
 
 static void a_failure_is_one_line_and_names_rank_host_and_device_as_far_as_known(void **state)
 {
-  (void)state;
   assert_int_equal(log_fail(STATUS_ENVIRONMENT, "no %s", "memory"), STATUS_ENVIRONMENT);
   assert_string_equal(log_identity(), "");
   log_set_rank(3, "n01");
@@ -53,7 +50,6 @@ static void a_failure_is_one_line_and_names_rank_host_and_device_as_far_as_known
 
 static void held_errors_are_kept_until_they_are_printed_once_or_dropped(void **state)
 {
-  (void)state;
   log_set_rank(1, "n01");
   log_hold(1);
   log_fail(STATUS_USAGE, "first");
@@ -80,7 +76,6 @@ static void held_errors_are_kept_until_they_are_printed_once_or_dropped(void **s
 
 static void muted_errors_are_neither_printed_nor_held(void **state)
 {
-  (void)state;
   for (int mute = 0; mute <= LOG_UNFIT; mute++) {
     assert_int_equal(log_mute(mute), mute ? mute - 1 : 0);
     for (int hold = 1; hold >= 0; hold--) {
@@ -105,7 +100,6 @@ static void begin(void)
 
 static void each_line_of_a_text_is_printed_after_the_progress_is_cleared(void **state)
 {
-  (void)state;
   log_before(begin);
   log_print("n02", "one\ntwo");
   log_before(NULL);
@@ -116,7 +110,6 @@ static void each_line_of_a_text_is_printed_after_the_progress_is_cleared(void **
 
 static void a_message_stays_one_line_whatever_is_in_it(void **state)
 {
-  (void)state;
   log_fail(STATUS_USAGE, "--size \"%s\"", "8x8\n\033[31mx8");
   assert_printed("prog: --size \"8x8??[31mx8\"\n");
   log_fail(STATUS_USAGE, "%s",
@@ -128,7 +121,6 @@ static void a_message_stays_one_line_whatever_is_in_it(void **state)
 static void an_overlong_message_ends_in_dots(void **state)
 {
   char word[5000];
-  (void)state;
   memset(word, 'x', sizeof word - 1);
   word[sizeof word - 1] = '\0';
   log_hold(1);
@@ -141,7 +133,6 @@ static void an_overlong_message_ends_in_dots(void **state)
 
 static void warnings_are_for_rank_0_alone(void **state)
 {
-  (void)state;
   log_set_rank(1, "n01");
   log_warn("seen by all");
   log_set_rank(0, "n01");

@@ -24,7 +24,6 @@ static void the_version_is_a_number_with_points_and_the_build_an_id(void **state
 {
   int major, minor, patch;
   char command[100], id[80] = "unknown";
-  (void)state;
   assert_int_equal(sscanf(meta_version(), "%d.%d.%d", &major, &minor, &patch), 3);
   snprintf(command, sizeof command, "LC_ALL=C readelf -n /proc/%d/exe | sed -n 's/.*Build ID: //p'",
            (int)getpid());
@@ -38,7 +37,6 @@ static void time_is_utc_to_the_second(void **state)
 {
   int year, month, day, hour, minute, second;
   char text[32], again[32];
-  (void)state;
   meta_time(text);
   assert_int_equal(sscanf(text, "%d-%d-%dT%d:%d:%dZ", &year, &month, &day, &hour, &minute, &second), 6);
   snprintf(again, sizeof again, "%04d-%02d-%02dT%02d:%02d:%02dZ", year, month, day, hour, minute, second);
@@ -49,7 +47,6 @@ static void time_is_utc_to_the_second(void **state)
 static void the_host_has_its_full_name_in_printable_ascii(void **state)
 {
   char text[META_HOST_BYTES], own[META_HOST_BYTES];
-  (void)state;
   meta_host(own, sizeof own);
   assert_true(own[0] != '\0');
   setenv("SLURMD_NODENAME", "", 1); /* counts as not set */
@@ -67,7 +64,6 @@ static void the_host_has_its_full_name_in_printable_ascii(void **state)
 static void a_short_buffer_cuts_and_does_not_overflow(void **state)
 {
   char text[4] = "zzz";
-  (void)state;
   meta_host(text, 2);
   assert_int_equal(strlen(text), 1);
   assert_int_equal(text[2], 'z');
@@ -99,7 +95,6 @@ static void the_system_is_described(void **state)
                                         {NULL, "unknown"}};
   struct utsname names;
   char kernel[400];
-  (void)state;
   uname(&names);
   snprintf(kernel, sizeof kernel, "%s %s %s", names.sysname, names.release, names.machine);
   for (size_t c = 0; c < sizeof cpus / sizeof *cpus; c++) {
@@ -115,7 +110,6 @@ static void the_system_is_described(void **state)
 
 static void settings_are_those_of_the_list_and_never_the_whole_environment(void **state)
 {
-  (void)state;
   setenv("OMP_NUM_THREADS", "3", 1);
   setenv("SLURM_JOB_ID", "123", 1);
   setenv("SECRET_TOKEN", "hidden", 1);
@@ -137,7 +131,6 @@ static void settings_are_those_of_the_list_and_never_the_whole_environment(void 
 static void every_switch_that_is_set_is_a_setting(void **state)
 {
   const struct switch_spec *s;
-  (void)state;
   for (int first = 0; first < 2; first++) {
     for (int n = 0; (s = switch_at(n)); n++) setenv(s->name, n % 2 == first ? "1" : "", 1);
     json_t *system = system_of();

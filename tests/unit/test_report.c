@@ -2,9 +2,11 @@
 #include "tests/unit/text_files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/document.h"
@@ -27,7 +29,6 @@ static const char *in_folder(const char *name)
 
 static int enter(void **state)
 {
-  (void)state;
   log_hold(1);
   strcpy(folder + strlen(folder) - 6, "XXXXXX");
   return mkdtemp(folder) ? 0 : -1;
@@ -36,7 +37,6 @@ static int enter(void **state)
 static int leave(void **state)
 {
   char command[256];
-  (void)state;
   log_drop();
   snprintf(command, sizeof command, "rm -rf '%s'", folder);
   return system(command);
@@ -80,7 +80,6 @@ static void any_bytes_are_a_text(void **state)
       {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},
       {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
   };
-  (void)state;
   for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
     json_t *text = document_text(texts[t][0]);
     assert_string_equal(json_string_value(text), texts[t][1]);
@@ -94,7 +93,6 @@ static void a_document_is_written_alone_and_readable_as_files_are(void **state)
 {
   struct stat info;
   mode_t mask = umask(022);
-  (void)state;
   assert_int_equal(write_example(in_folder("a.json")), STATUS_OK);
   umask(mask);
   assert_contents(in_folder("a.json"), EXAMPLE_TEXT);
@@ -105,7 +103,6 @@ static void a_document_is_written_alone_and_readable_as_files_are(void **state)
 
 static void a_dash_is_standard_output(void **state)
 {
-  (void)state;
   struct capture output = capture_begin(stdout);
   status_t status = write_example("-");
   char *text = capture_end(&output);
@@ -117,25 +114,11 @@ static void a_dash_is_standard_output(void **state)
 static void a_device_is_written_to_and_not_replaced(void **state)
 {
   struct stat info;
-  (void)state;
   assert_int_equal(write_example("/dev/null"), STATUS_OK);
   stat("/dev/null", &info);
   assert_true(S_ISCHR(info.st_mode));
   assert_int_equal(write_example("/dev/full"), STATUS_ENVIRONMENT);
   assert_string_equal(log_held(), "cannot write \"/dev/full\": No space left on device");
-}
-
-/* The check before a run that a file can be written. */
-
-static void checking_changes_and_leaves_nothing(void **state)
-{
-  (void)state;
-  assert_int_equal(file_check(in_folder("a.json")), STATUS_OK);
-  assert_int_equal(files_in_folder(), 0);
-  assert_int_equal(file_check("-"), STATUS_OK);
-  put(in_folder("a.json"), "older");
-  assert_int_equal(file_check(in_folder("a.json")), STATUS_OK);
-  assert_contents(in_folder("a.json"), "older");
 }
 
 static void assert_unwritable(const char *path, const char *cause)
@@ -152,7 +135,6 @@ static void assert_unwritable(const char *path, const char *cause)
 
 static void why_a_file_cannot_be_written_is_reported(void **state)
 {
-  (void)state;
   assert_unwritable(in_folder("no/a.json"), "No such file or directory");
   assert_unwritable(folder, "Is a directory");
   put(in_folder("a.json"), "older");
@@ -161,7 +143,6 @@ static void why_a_file_cannot_be_written_is_reported(void **state)
 
 static void missing_permission_is_reported(void **state)
 {
-  (void)state;
   put(in_folder("mine.json"), "older");
   chmod(in_folder("mine.json"), 0444);
   chmod(folder, 0555);
@@ -172,6 +153,61 @@ static void missing_permission_is_reported(void **state)
   if (user == 0) assert_int_equal(seteuid(0), 0);
   chmod(folder, 0755);
   assert_contents(in_folder("mine.json"), "older");
+}
+
+/* Reading */
+
+/* A byte order mark of UTF-8 is skipped. */
+static void a_file_is_read_without_its_mark_and_no_further_than_allowed(void **state)
+{
+  static const char *const texts[][2] = {{"", ""},
+                                         {"{}", "{}"},
+                                         {"\xef\xbb\xbf{}", "{}"},
+                                         {"\xef\xbb{}", "\xef\xbb{}"},
+                                         {"\xef", "\xef"},
+                                         {"\xef\xbb\xbf\xef\xbb\xbf", "\xef\xbb\xbf"}};
+  char a[64], pipe[64], none[64];
+  size_t bytes;
+  strcpy(a, in_folder("a"));
+  strcpy(pipe, in_folder("pipe"));
+  strcpy(none, in_folder("none"));
+  for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+    const size_t size = strlen(texts[t][0]);
+    put(a, texts[t][0]);
+    char *text = file_read(a, size, &bytes);
+    assert_string_equal(text, texts[t][1]);
+    assert_int_equal(bytes, strlen(text));
+    free(text);
+    assert_true(size == 0 || (!file_read(a, size - 1, &bytes) && errno == EFBIG));
+  }
+  assert_int_equal(mkfifo(pipe, 0666), 0);
+  assert_true(!file_read(pipe, 9, &bytes) && errno == EINVAL);
+  assert_true(!file_read(folder, 9, &bytes) && errno == EINVAL);
+  assert_true(!file_read(none, 9, &bytes) && errno == ENOENT);
+  assert_true(!file_open_text(none) && errno == ENOENT);
+}
+
+/* The writer of a pipe may start later, and write its text in parts. */
+static void a_pipe_is_read_to_its_end(void **state)
+{
+  int how;
+  char text[8] = "", pipe[64];
+  strcpy(pipe, in_folder("pipe"));
+  assert_int_equal(mkfifo(pipe, 0666), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    usleep(200000);
+    int writer = open(pipe, O_WRONLY);
+    for (int part = 0; part < 2; part++, usleep(200000))
+      if (write(writer, "new", 3) != 3) _exit(1);
+    _exit(0);
+  }
+  FILE *file = file_open_text(pipe);
+  assert_non_null(file);
+  assert_int_equal(fread(text, 1, sizeof text, file), 6);
+  assert_string_equal(text, "newnew");
+  fclose(file);
+  assert_true(waitpid(child, &how, 0) == child && how == 0);
 }
 
 /* Text */
@@ -195,7 +231,6 @@ static void bars_fit_into_their_width_and_buffer(void **state)
                {"C", -1, ""},
                {"C", NAN, ""}};
   char text[64];
-  (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     setenv("LC_ALL", cases[c].locale, 1);
     report_bar(text, sizeof text, cases[c].share, 4);
@@ -222,7 +257,6 @@ static void noise_is_reported_or_warned_of(void **state)
       {0.01, 3, 1, "  WARNING    noisy: a difference of less than 7.6% from another run may be noise\n"},
       {0.04, 3, 1,
        "  WARNING    this speed is too noisy to compare: standard deviation of block times up to 30%\n"}};
-  (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     struct capture capture = capture_begin(stdout);
     report_noise((const double[]){1, 1, 1 + cases[c].deviation}, cases[c].n, cases[c].warn, stdout);
@@ -234,7 +268,6 @@ static void noise_is_reported_or_warned_of(void **state)
 
 static void bytes_have_binary_units(void **state)
 {
-  (void)state;
   assert_string_equal(report_bytes(0), "0 B");
   assert_string_equal(report_bytes(1023), "1023 B");
   assert_string_equal(report_bytes(1024), "1.0 KiB");
@@ -261,7 +294,6 @@ static void numbers_and_spreads_fill_their_columns(void **state)
                {"C.UTF-8", 0, 4, 0, "   –", "   –"},
                {"C", 0.25, 3, 1, "0.2", "+-25.0%"}};
   char number[REPORT_NUMBER_BYTES], spread[REPORT_SPREAD_BYTES];
-  (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     setenv("LC_ALL", cases[c].locale, 1);
     assert_string_equal(report_number(cases[c].value, cases[c].width, 1, number), cases[c].number);
@@ -279,9 +311,10 @@ int main(void)
       SPECIFY(a_document_is_written_alone_and_readable_as_files_are),
       SPECIFY(a_dash_is_standard_output),
       SPECIFY(a_device_is_written_to_and_not_replaced),
-      SPECIFY(checking_changes_and_leaves_nothing),
       SPECIFY(why_a_file_cannot_be_written_is_reported),
       SPECIFY(missing_permission_is_reported),
+      SPECIFY(a_file_is_read_without_its_mark_and_no_further_than_allowed),
+      SPECIFY(a_pipe_is_read_to_its_end),
       SPECIFY(bars_fit_into_their_width_and_buffer),
       SPECIFY(noise_is_reported_or_warned_of),
       SPECIFY(bytes_have_binary_units),

@@ -50,7 +50,6 @@ static int find(int ranks, struct slowdown found[FOUND])
 static void half_a_minute_at_five_percent_is_found(void **state)
 {
   struct slowdown found[FOUND];
-  (void)state;
   seed = 1;
   for (int run = 0; run < 1000; run++) {
     int rank = run % RANKS, first = run * 7 % (BLOCKS - 10);
@@ -73,7 +72,6 @@ static void a_thousand_hours_without_one_find_none(void **state)
 {
   struct slowdown found[FOUND];
   int alarms = 0;
-  (void)state;
   seed = 2;
   for (int run = 0; run < 6000 / RANKS; run++) {
     fill(RANKS, 0.003, 0.01);
@@ -87,7 +85,6 @@ static void disturbances_are_none(void **state)
 {
   struct slowdown found[FOUND];
   int alarms = 0;
-  (void)state;
   seed = 3;
   for (int run = 0; run < 500; run++) {
     fill(1, 0.01, 0.2);
@@ -99,7 +96,6 @@ static void disturbances_are_none(void **state)
 static void what_is_short_or_shallow_or_noisy_is_none(void **state)
 {
   struct slowdown found[FOUND];
-  (void)state;
   seed = 4;
   fill(1, 0.003, 0);
   slow(0, 50, 10, 1.02); /* too small a slowdown to act on */
@@ -122,7 +118,6 @@ static void what_is_short_or_shallow_or_noisy_is_none(void **state)
 static void two_of_one_rank_and_one_of_another(void **state)
 {
   struct slowdown found[FOUND];
-  (void)state;
   seed = 5;
   fill(3, 0.003, 0);
   slow(0, 0, 12, 1.2);
@@ -149,7 +144,6 @@ static void two_of_one_rank_and_one_of_another(void **state)
 static void a_pause_of_two_blocks_parts_none(void **state)
 {
   struct slowdown found[FOUND];
-  (void)state;
   seed = 6;
   fill(1, 0.003, 0);
   for (int b = 0; b < BLOCKS; b++) when[b].end = 0.5 * (b + 1);
@@ -172,7 +166,6 @@ static void who_waits_for_a_slow_one_is_not_slow(void **state)
   const struct himeno_rank rank = {.points = 254LL * 254 * 510, .ceiling = 3.05e12};
   const double usual = 606e-6, waits[2] = {920e-6, 3e-6}, slowed[2] = {1286e-6, 1271e-6};
   struct slowdown found[FOUND];
-  (void)state;
   seed = 7;
   fill(2, 0.003, 0);
   for (int t = 0; t < 2 * BLOCKS; t++) {
@@ -190,7 +183,6 @@ static void who_waits_for_a_slow_one_is_not_slow(void **state)
 static void waits_are_taken_off_down_to_the_ceiling(void **state)
 {
   struct himeno_rank rank = {.points = 1000000, .ceiling = 56e9};
-  (void)state;
   assert_true(fabs(himeno_own_seconds(&rank, 3e-3, 0.5e-3) - 2.5e-3) < 1e-12);
   assert_true(fabs(himeno_own_seconds(&rank, 3e-3, 2.5e-3) - 1e-3) < 1e-12);
   assert_true(fabs(himeno_own_seconds(&rank, 0.4e-3, 0.1e-3) - 0.4e-3) < 1e-12);
@@ -205,7 +197,6 @@ static void a_time_that_is_the_ceilings_is_as_noisy_as_that(void **state)
   static const double waits[] = {2.5e-3, 2.5e-3, 2.5e-3, 2.4e-3, 2.4e-3};
   struct himeno_rank rank = {.points = 1000000, .ceiling = 56e9, .ceiling_noise = 0.07};
   double own[5];
-  (void)state;
   for (int b = 0; b < 5; b++) own[b] = himeno_own_seconds(&rank, 3e-3, waits[b]);
   const struct stats_summary taken = stats_summarise(own, 5);
   assert_true(himeno_own_noise(&rank, &taken) == 0);

@@ -46,7 +46,6 @@ static void samples_have_a_summary(void **state)
                {{1, 2, 3, 4, 1000}, {.n = 5, .min = 1, .median = 3, .mean = 202, .max = 1000, .mad = 1}},
                {{-7}, {.n = 1, .min = -7, .median = -7, .mean = -7, .max = -7}},
                {{0}, {.n = 0}}};
-  (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     const struct stats_summary *is = &cases[c].is, s = stats_summarise(cases[c].samples, is->n);
     assert_true(s.n == is->n && s.min == is->min && s.median == is->median && s.max == is->max);
@@ -59,7 +58,6 @@ static void noise_is_relative_to_the_median_of_three_samples_or_more(void **stat
   const struct stats_summary three = stats_summarise(SAMPLES(90, 100, 110)),
                              two = stats_summarise(SAMPLES(1, 100)),
                              zero = stats_summarise(SAMPLES(-1, 0, 1));
-  (void)state;
   assert_true(stats_noise(&three) > 0.148259 && stats_noise(&three) < 0.148261);
   assert_true(stats_noise(&two) == 0 && isinf(stats_noise_max(&two)));
   assert_true(stats_noise(&zero) == 0 && stats_noise_max(&zero) == 0);
@@ -95,7 +93,6 @@ static double share_below(int n, double sigma, int skewed, double limit)
 
 static void noise_is_below_its_bound_in_99_of_100_runs_of_any_number_of_blocks(void **state)
 {
-  (void)state;
   for (int n = 3; n <= 64; n += n < 24 ? 1 : 8) {
     /* The tolerance of 0.002 is three standard deviations of 20000 runs. */
     assert_true(share_below(n, 0.05, 0, 0.05) < 0.012);
@@ -112,7 +109,6 @@ static void the_bound_is_a_known_multiple_of_a_known_deviation(void **state)
   } known[] = {{3, 15.1226}, {4, 9.26628},  {5, 9.60730}, {6, 8.67324},
                {7, 9.42937}, {21, 25.1450}, {25, 28.2881}};
   double samples[25];
-  (void)state;
   for (int s = 0; s < 25; s++) samples[s] = s % 2 ? -s : s;
   for (size_t k = 0; k < sizeof known / sizeof *known; k++)
     assert_true(fabs(stats_summarise(samples, known[k].n).sigma_max - known[k].bound) < 1e-3);
@@ -122,7 +118,6 @@ static void few_blocks_are_known_by_the_worst_and_many_without_their_outliers(vo
 {
   double many[40];
   struct stats_summary three = stats_summarise(SAMPLES(7.3, 14.2, 13.9));
-  (void)state;
   assert_true(stats_noise(&three) < 0.05 && stats_noise_max(&three) > 1);
   for (int s = 0; s < 40; s++) many[s] = s % 8 ? 1 + 0.001 * (s % 3) : 3;
   struct stats_summary disturbed = stats_summarise(many, 40);
@@ -132,7 +127,6 @@ static void few_blocks_are_known_by_the_worst_and_many_without_their_outliers(vo
 static void nobody_can_set_the_clock_back(void **state)
 {
   struct timespec before;
-  (void)state;
   clock_gettime(CLOCK_MONOTONIC, &before);
   usleep(20000);
   const double seconds = stats_now() - (double)before.tv_sec - 1e-9 * (double)before.tv_nsec;
@@ -163,7 +157,6 @@ static void the_share_of_waiting_and_of_stolen_time_is_known(void **state)
   cpu_set_t mask;
   pthread_t other;
   sem_t end;
-  (void)state;
   CPU_ZERO(&mask);
   CPU_SET(cpu, &mask);
   assert_int_equal(sched_setaffinity(0, sizeof mask, &mask) + sem_init(&end, 0, 0), 0);

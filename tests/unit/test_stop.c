@@ -28,7 +28,6 @@ static int ended_by(int number, int times)
 
 static void the_first_signal_is_noted_and_the_second_ends_the_program(void **state)
 {
-  (void)state;
   assert_int_equal(stop_asked(), 0);
   for (size_t s = 0; s < SIGNALS; s++)
     assert_true(ended_by(signals[s], 1) == 0 && ended_by(signals[s], 2) == signals[s]);
@@ -53,14 +52,12 @@ static void loses_again(int number)
 
 static void a_library_that_takes_signals_loses_them_again(void **state)
 {
-  (void)state;
   for (size_t s = 0; s < SIGNALS; s++) loses_again(signals[s]);
 }
 
 static void a_program_that_stays_is_ended_within_its_time(void **state)
 {
   int how = 0;
-  (void)state;
   pid_t child = fork();
   if (child == 0) {
     stop_catch();

@@ -40,7 +40,6 @@ static void two_hundred_clean_runs_accuse_nobody(void **state)
 {
   static const int ranks[] = {4, 8, 16, 27, 32, 64};
   struct straggler found[FOUND_MAX];
-  (void)state;
   for (size_t n = 0; n < sizeof ranks / sizeof *ranks; n++)
     for (uint64_t seed = 0; seed < CLEAN_RUNS; seed++)
       assert_int_equal(run(ranks[n], &(struct machine){.seed = seed}, found), 0);
@@ -50,7 +49,6 @@ static void a_device_five_percent_slower_is_named_alone(void **state)
 {
   static const int ranks[] = {8, 16, 32, 64};
   struct straggler found[FOUND_MAX];
-  (void)state;
   for (size_t n = 0; n < sizeof ranks / sizeof *ranks; n++)
     for (int seed = 0; seed < 25; seed++) {
       int slow = seed * 7 % ranks[n];
@@ -68,7 +66,6 @@ static void both_ends_of_a_bad_link_are_named_and_nobody_else(void **state)
 {
   static const int ranks[] = {8, 16, 64};
   struct straggler found[FOUND_MAX];
-  (void)state;
   for (size_t n = 0; n < sizeof ranks / sizeof *ranks; n++) {
     assert_int_equal(run(ranks[n], &(struct machine){.seed = 3, .a = 2, .b = 4, .link = 8}, found), 2);
     assert_int_equal(found[0].rank + found[1].rank, 6);
@@ -81,7 +78,6 @@ static void a_slow_device_and_a_bad_link_at_once(void **state)
 {
   const struct machine machine = {.seed = 5, .device[17] = 1.05, .a = 2, .b = 4, .link = 8};
   struct straggler found[FOUND_MAX];
-  (void)state;
   assert_int_equal(run(32, &machine, found), 3);
   assert_int_equal(found[0].rank, 17);
   assert_int_equal(found[0].of, JUDGE_COMPUTE);
@@ -92,7 +88,6 @@ static void a_whole_host_of_eight_among_sixty_four(void **state)
   struct straggler found[FOUND_MAX];
   struct machine machine = {.seed = 9};
   int seen = 0;
-  (void)state;
   for (int r = 24; r < 32; r++) machine.device[r] = 1.1;
   assert_int_equal(run(64, &machine, found), 8);
   for (int f = 0; f < 8; f++) seen |= 1 << (found[f].rank - 24);
@@ -153,7 +148,6 @@ static void ten_thousand_runs_on_a_busy_machine_accuse_in_ten_at_most(void **sta
   static const int ranks[] = {4, 5, 8, 16}, blocks[] = {1, 3, 6, 7, 8, 10, 13, 20, 40};
   struct straggler found[FOUND_MAX];
   int accusing = 0;
-  (void)state_;
   state = 23;
   for (int n = 0; n < 10000; n++) {
     struct busy busy = {.noise = 0.003 * pow(10, uniform()), .ends = 0.5 + 0.5 * uniform()};
@@ -170,7 +164,6 @@ static void a_rank_four_percent_slow_is_found_in_ten_blocks(void **state_)
   const struct busy quiet = {.noise = 0.003};
   struct straggler found[FOUND_MAX];
   int named = 0;
-  (void)state_;
   state = 42;
   for (int n = 0; n < 1200; n++)
     named += busy_run(ranks[n % 4], blocks[n / 4 % 3], &quiet, 1.04, found) == 1 && found[0].rank == 0 &&
@@ -201,7 +194,6 @@ static void the_least_share_that_counts_is_three_percent_of_compute_and_a_quarte
 {
   const double above[] = {1.031, 1, 1, 1, 1}, below[] = {1.029, 1, 1, 1, 1}, equal[] = {1, 1, 1, 1, 1};
   struct straggler found[FOUND_MAX];
-  (void)state_;
   assert_int_equal(still_run(5, 10, above, 1, found), 1);
   assert_true(fabs(found[0].limit - 1.03) < 1e-12 && fabs(found[0].slowness - 1.031) < 1e-12);
   assert_int_equal(found[0].beyond, 10);
@@ -217,7 +209,6 @@ static void the_limit_is_five_standard_deviations_of_the_ranks(void **state_)
   const double above[] = {1.075, 0.99, 0.99, 1, 1, 1.01, 1.01},
                below[] = {1.074, 0.99, 0.99, 1, 1, 1.01, 1.01};
   struct straggler found[FOUND_MAX];
-  (void)state_;
   assert_int_equal(still_run(7, 10, above, 1, found), 1);
   assert_true(fabs(found[0].limit - 1.07413) < 1e-9);
   assert_int_equal(still_run(7, 10, below, 1, found), 0);
@@ -231,7 +222,6 @@ static void nor_is_it_finer_than_the_noise_of_so_many_blocks(void **state_)
   struct judge_block times[7 * 18];
   struct straggler_work work[7];
   const struct straggler_ranks in = {7, 18, times, work};
-  (void)state_;
   for (int r = 0; r < 7; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
   for (int t = 0; t < 7 * 18; t++)
     times[t] = (struct judge_block){t < 18 ? 1.07 : levels[(t / 18 + t % 18) % 6], 1};
@@ -248,7 +238,6 @@ static void with_fewer_blocks_than_the_test_needs_nobody_is_accused(void **state
   } least[] = {{4, 6}, {8, 7}, {16, 7}, {64, 8}, {1024, 10}, {65536, 12}};
   const double slow[RANKS_MAX] = {2, 1, 1, 1};
   struct straggler found[FOUND_MAX];
-  (void)state_;
   for (size_t l = 0; l < sizeof least / sizeof *least; l++)
     assert_int_equal(straggler_blocks_min(least[l].ranks), least[l].blocks);
   for (int blocks = 0; blocks < 6; blocks++) assert_int_equal(still_run(4, blocks, slow, 1, found), 0);
@@ -270,7 +259,6 @@ static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
   struct straggler found[FOUND_MAX];
   struct judge_block times[12 * 17];
   struct straggler_work work[12];
-  (void)state_;
   for (int r = 0; r < 12; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     const int blocks = cases[c].blocks, others = cases[c].others;
@@ -295,7 +283,6 @@ static void exchanges_are_compared_only_by_the_same_transport(void **state_)
   struct judge_block times[8 * 10];
   struct straggler_work work[8];
   const struct straggler_ranks in = {8, 10, times, work};
-  (void)state_;
   for (int kind = 0; kind < 2; kind++) {
     for (int r = 0; r < 8; r++) {
       const int far = r < 3 ? r == 1 ? 2 : 1 : 0;
@@ -317,7 +304,6 @@ static void those_beyond_the_list_are_counted(void **state)
   struct judge_block times[8 * BLOCKS];
   struct straggler_work work[8];
   struct straggler found[1];
-  (void)state;
   for (int r = 0; r < 8; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
   for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct judge_block){t < 5 * BLOCKS ? 1 : 2, 1};
   in = (struct straggler_ranks){8, BLOCKS, times, work};

@@ -9,7 +9,6 @@
 static void every_switch_has_values_and_a_meaning(void **state)
 {
   const struct switch_spec *s, *other;
-  (void)state;
   for (int n = 0; (s = switch_at(n)); n++) {
     char text[VALUE_TEXT_MAX];
     assert_true(strncmp(s->name, "HIMENO_", 7) == 0 && s->meaning[0]);
@@ -21,7 +20,6 @@ static void every_switch_has_values_and_a_meaning(void **state)
 static void what_is_not_in_the_table_is_never_set(void **state)
 {
   long long pair[2];
-  (void)state;
   setenv("HIMENO_NOWHERE", "1", 1);
   assert_null(switch_text("HIMENO_NOWHERE"));
   assert_int_equal(switch_number("HIMENO_NOWHERE", 7), 7);
@@ -43,7 +41,6 @@ static void what_is_not_in_the_table_is_never_set(void **state)
 static void nothing_and_no_number_count_as_not_set(void **state)
 {
   long long pair[2] = {-1, -1};
-  (void)state;
   unsetenv("HIMENO_CPU_CACHE");
   assert_null(switch_text("HIMENO_CPU_CACHE"));
   assert_int_equal(switch_number("HIMENO_CPU_CACHE", -3), -3);
@@ -70,7 +67,6 @@ static void the_page_shows_the_table(void **state)
   const char *source = getenv("top_srcdir");
   char path[4096], line[1024], row[1024], values[VALUE_TEXT_MAX];
   int n = 0, kind = -1;
-  (void)state;
   snprintf(path, sizeof path, "%s/doc/reference/switches.md", source ? source : "..");
   FILE *file = fopen(path, "r");
   assert_non_null(file);
