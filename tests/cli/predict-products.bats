@@ -108,34 +108,19 @@ END
   [ "$("$PYTHON" -c 'import json, sys; a, b = (json.load(open(path))["model"] for path in sys.argv[1:]); print([a == b, *(key for key in b if a.get(key) != b[key])])' \
     product-model.json p.json)" = "[True]" ]
   report_is <<'REPORT'
-accuracy each group of runs, left out of the fit, is predicted to 6.2% (median; worst 37.5%)
-intervals 87 of 97 predictions of left-out runs lie inside their 90% interval | left out by size 50 of 55, division 37 of 42; | of all staged 87 of 97
-model product-model.json | measured up to 4 ranks on 1 host, 4194300 to 8589930000 multiply-adds per rank
-what if computing took 0.5 times as long, the exchange 1 times | Strong scaling of 640 by staged: at 8 ranks 606 us per product (392 ... 952),
-27.0% efficiency (27.0% if the slowest device were as the others);
-limited by the network between hosts; halving the message time would bring 38.5% (extrapolated)
-Weak scaling of 640 by staged: at 8 ranks 1.98 ms per product (1.45 ... 2.77), | 66.3% efficiency (67.2% if the slowest device were as the others);
-limited by computing; halving the message time would bring 67.8% (extrapolated) | Strong scaling by staged, us per product
-size ranks divided measured model (90%) GFLOPS eff. ideal links x2 longest | 512 2 1x2 - 404.45 (393.7-415.5) 663.7 82.9% 82.9% +1.1% interior
-512 8 2x4 - 367.77 (263.8-516.2) 729.9 22.8% 22.8% +89.2% latency *ab | 640 2 1x2 - 786.56 (576.2-1074) 666.6 83.3% 83.3% +1.0% interior
-640 8 2x4 - 606.12 (392-951.8) 865.0 27.0% 27.0% +42.5% latency *ab | Weak scaling by staged, us per product
-size ranks divided measured model (90%) GFLOPS eff. ideal links x2 longest | 512 2 1x2 - 796.38 (775.6-817.7) 674.1 84.3% 84.3% +0.6% interior
-512 8 1x8 - 992.53 (844.5-1376) 2163.6 67.6% 67.7% +18.5% latency *ab | 640 2 1x2 - 1552.04 (1137-2118) 675.6 84.4% 84.4% +0.5% interior
-640 8 1x8 - 1975.77 (1447-2767) 2122.9 66.3% 67.2% +2.3% interior *ab | GFLOPS, eff. (efficiency): of the measured time where there is one
-ideal: efficiency by the model if all devices are alike | (90%): interval that holds 90% of runs; longest: part of the time; latency, bandwidth: of exchange
-links x2: how much faster if latency and time per byte between ranks were half of what they are | *a extrapolated: more ranks than any run
-*b extrapolated: more hosts than any run | Where strong scaling ends
-512 by staged efficiency is 50% or more up to 4 ranks; a product is shortest on 4 (257.37 us)
-640 by staged efficiency is 50% or more up to 4 ranks; a product is shortest on 4 (530.87 us)
-Model: seconds per product = interior + exchange that does not overlap + reduction
-V: multiply-adds of the rank; +-: standard error; exchange and synchronisation: per exchange | interior = 1.766 us per launch (+- 0.64)
-+ 9.972 ps x V (+- 0.025) | + 150 ps per element of C where k is in parts (+- 20) | reduction = 0.1893 us x log2(ranks) (+- 0.22)
-exchange by staged = 0.2516 us per message (+- 0.36) | + 0.8829 x latency of the path (+- 0.043)
-+ 0.8467 x bytes of the rank / bandwidth of the path (+- 0.065) | + 0.02195 x bytes of its host's ranks / bandwidth of the path (+- 0.027)
-C is made in rounds of 4 tiles of 32x64 | a hidden second of an exchange that a host attends costs 0.0625 s
-path by staged within a host: 22.00 us + bytes / 4.6 GB/s, through shared memory
-path by staged between hosts: 50.00 us + bytes / 3 GB/s, through shared memory | each of 2 ranks on one memory takes 1.17 times as long per point
-typical error of the fitted time of a run: 1.0%; staged 1.0%
+accuracy each group of runs, left out of the fit, is predicted to 6.2% (median; worst 37.5%) | intervals 87 of 97 predictions of left-out runs lie inside their 90% interval | left out by size 50 of 55, division 37 of 42; | of all staged 87 of 97 | model product-model.json
+measured up to 4 ranks on 1 host, 4194300 to 8589930000 multiply-adds per rank | what if computing took 0.5 times as long, the exchange 1 times | Strong scaling of 640 by staged: at 8 ranks 606 us per product (392 ... 952),
+27.0% efficiency (27.0% if the slowest device were as the others); | limited by the network between hosts; halving the message time would bring 38.5% (extrapolated) | Weak scaling of 640 by staged: at 8 ranks 1.98 ms per product (1.45 ... 2.77),
+66.3% efficiency (67.2% if the slowest device were as the others); | limited by computing; halving the message time would bring 67.8% (extrapolated) | Strong scaling by staged, us per product | size ranks divided measured model (90%) GFLOPS eff. ideal links x2 longest
+512 2 1x2 - 404.45 (393.7-415.5) 663.7 82.9% 82.9% +1.1% interior | 512 8 2x4 - 367.77 (263.8-516.2) 729.9 22.8% 22.8% +89.2% latency *ab | 640 2 1x2 - 786.56 (576.2-1074) 666.6 83.3% 83.3% +1.0% interior | 640 8 2x4 - 606.12 (392-951.8) 865.0 27.0% 27.0% +42.5% latency *ab
+Weak scaling by staged, us per product | size ranks divided measured model (90%) GFLOPS eff. ideal links x2 longest | 512 2 1x2 - 796.38 (775.6-817.7) 674.1 84.3% 84.3% +0.6% interior | 512 8 1x8 - 992.53 (844.5-1376) 2163.6 67.6% 67.7% +18.5% latency *ab
+640 2 1x2 - 1552.04 (1137-2118) 675.6 84.4% 84.4% +0.5% interior | 640 8 1x8 - 1975.77 (1447-2767) 2122.9 66.3% 67.2% +2.3% interior *ab | GFLOPS, eff. (efficiency): of the measured time where there is one | ideal: efficiency by the model if all devices are alike
+(90%): interval that holds 90% of runs; longest: part of the time; latency, bandwidth: of exchange | links x2: how much faster if latency and time per byte between ranks were half of what they are | *a extrapolated: more ranks than any run | *b extrapolated: more hosts than any run
+Where strong scaling ends | 512 by staged efficiency is 50% or more up to 4 ranks; a product is shortest on 4 (257.37 us) | 640 by staged efficiency is 50% or more up to 4 ranks; a product is shortest on 4 (530.87 us)
+Model: seconds per product = interior + exchange that does not overlap + reduction | V: multiply-adds of the rank; +-: standard error; exchange and synchronisation: per exchange | interior = 1.766 us per launch (+- 0.64) | + 9.972 ps x V (+- 0.025)
++ 150 ps per element of C where k is in parts (+- 20) | reduction = 0.1893 us x log2(ranks) (+- 0.22) | exchange by staged = 0.2516 us per message (+- 0.36) | + 0.8829 x latency of the path (+- 0.043) | + 0.8467 x bytes of the rank / bandwidth of the path (+- 0.065)
++ 0.02195 x bytes of its host's ranks / bandwidth of the path (+- 0.027) | C is made in rounds of 4 tiles of 32x64 | a hidden second of an exchange that a host attends costs 0.0625 s | path by staged within a host: 22.00 us + bytes / 4.6 GB/s, through shared memory
+path by staged between hosts: 50.00 us + bytes / 3 GB/s, through shared memory | each of 2 ranks on one memory takes 1.17 times as long per point | typical error of the fitted time of a run: 1.0%; staged 1.0%
 REPORT
 }
 

@@ -197,38 +197,24 @@ END
   run --separate-stderr "$predict" --study runs --comm "$recorded/paths.json" -s L -n 2 --scaling strong --json p.json
   expect_status 0
   report_is <<'REPORT'
-accuracy each group of runs, left out of the fit, is predicted to 1.4% (median; worst 20.9%)
-intervals 97 of 102 predictions of left-out runs lie inside their 90% interval | left out by ranks 19 of 20, size 41 of 43, division 37 of 39;
-of all p2p 50 of 52, staged 43 of 46, one rank 4 of 4, 1 host 97 of 102 | study 43 runs of kernel stream, backend cuda, NVIDIA H200
-measured up to 4 ranks on 1 host, 124992 to 265822200 points per rank | not used 13 documents, see the end
-Strong scaling of L by p2p: at 2 GPUs 214 us per sweep, measured (model: 215), | 98.5% efficiency;
-limited by computing; halving the message time would bring 98.5% | Strong scaling of L by staged: at 2 GPUs 240 us per sweep, measured (model: 241),
-87.7% efficiency; | limited by the synchronisation of host and device; halving the message time would bring 87.7% | Strong scaling by p2p, us per sweep
-size ranks divided measured model (90%) GFLOPS eff. ideal links x2 longest | L 2 2x1x1 213.75 214.59 (209.8-219.5) 5233.8 98.5% 98.9% +0.0% interior
+accuracy each group of runs, left out of the fit, is predicted to 1.4% (median; worst 20.9%) | intervals 97 of 102 predictions of left-out runs lie inside their 90% interval | left out by ranks 19 of 20, size 41 of 43, division 37 of 39;
+of all p2p 50 of 52, staged 43 of 46, one rank 4 of 4, 1 host 97 of 102 | study 43 runs of kernel stream, backend cuda, NVIDIA H200 | measured up to 4 ranks on 1 host, 124992 to 265822200 points per rank | not used 13 documents, see the end
+Strong scaling of L by p2p: at 2 GPUs 214 us per sweep, measured (model: 215), | 98.5% efficiency; | limited by computing; halving the message time would bring 98.5% | Strong scaling of L by staged: at 2 GPUs 240 us per sweep, measured (model: 241), | 87.7% efficiency;
+limited by the synchronisation of host and device; halving the message time would bring 87.7% | Strong scaling by p2p, us per sweep | size ranks divided measured model (90%) GFLOPS eff. ideal links x2 longest | L 2 2x1x1 213.75 214.59 (209.8-219.5) 5233.8 98.5% 98.9% +0.0% interior
 ...
 L 2 2x1x1 239.89 241.26 (207.7-280.3) 4663.4 87.7% 88.0% +0.0% interior
 ...
-Model: seconds per sweep = max(interior, exchange) + reduction + synchronisation
-V: points of the rank; +-: standard error; exchange and synchronisation: per exchange | interior = 3.816 us per launch (+- 0.43) | + 12.79 ps x V (+- 0.019)
-- 6.36 ps per point that is still in the cache (+- 2.7) | reduction = 0.4111 us x log2(ranks) (+- 0.44) | exchange by p2p = 1 x latency of the path (fixed)
-+ 1 x bytes of the rank / bandwidth of the path (fixed) | + 1.899 us to launch what computes and sends halos (+- 0.39)
-synchronisation by staged = 26.67 us of host and device (+- 4.1) | exchange by staged = 7.683 us per message (+- 10) | + 0.7629 x latency of the path (+- 0.11)
-+ 0.5457 x bytes of the rank / bandwidth of the path (+- 0.18) | + 0.1348 x bytes of its host's ranks / bandwidth of the path (+- 0.072)
-the cache holds 1.959e+06 points | path by p2p within a host: 3.22 us + bytes / 306 GB/s
-path by staged within a host: 50.65 us + bytes / 3.28 GB/s, by MPI alone, as before shared memory
-typical error of the fitted time of a run: 4.5%; p2p 1.3%, staged 8.3% | Documents that were not used
-runs/strong-M-4-staged-4x1x1.json: kernel stream, backend cuda, 1 sweep per pass, NVIDIA H100
-runs/strong-XL-2-staged-2x1x1.json: staged through shared memory; the others by MPI alone, as before shared memory
-runs/strong-L-1-none-1x1x1.json: the same run as runs/strong-L-1-again.json | --include duplicates uses it too
-runs/strong-M-4-p2p-4x1x1.json: another machine named vm: at 0000:00:06.0 it has GPU-of-another-vm, but that of most runs has GPU-273c1d0c-f075-c266-e175-dc6eb5b869c2
-runs/strong-S-4-p2p-2x2x1.json: began on host other, but most runs on vm
-runs/strong-S-4-staged-2x2x1.json: driver 1.2, but most runs' is driver 580.159.04, CUDA 13.0, runtime CUDA 13.0 | --include machines uses them too
-runs/strong-18x64x128-1-none-1x1x1.json: its result was not verified
+Model: seconds per sweep = max(interior, exchange) + reduction + synchronisation | V: points of the rank; +-: standard error; exchange and synchronisation: per exchange | interior = 3.816 us per launch (+- 0.43) | + 12.79 ps x V (+- 0.019)
+- 6.36 ps per point that is still in the cache (+- 2.7) | reduction = 0.4111 us x log2(ranks) (+- 0.44) | exchange by p2p = 1 x latency of the path (fixed) | + 1 x bytes of the rank / bandwidth of the path (fixed) | + 1.899 us to launch what computes and sends halos (+- 0.39)
+synchronisation by staged = 26.67 us of host and device (+- 4.1) | exchange by staged = 7.683 us per message (+- 10) | + 0.7629 x latency of the path (+- 0.11) | + 0.5457 x bytes of the rank / bandwidth of the path (+- 0.18)
++ 0.1348 x bytes of its host's ranks / bandwidth of the path (+- 0.072) | the cache holds 1.959e+06 points | path by p2p within a host: 3.22 us + bytes / 306 GB/s | path by staged within a host: 50.65 us + bytes / 3.28 GB/s, by MPI alone, as before shared memory
+typical error of the fitted time of a run: 4.5%; p2p 1.3%, staged 8.3% | Documents that were not used | runs/strong-M-4-staged-4x1x1.json: kernel stream, backend cuda, 1 sweep per pass, NVIDIA H100
+runs/strong-XL-2-staged-2x1x1.json: staged through shared memory; the others by MPI alone, as before shared memory | runs/strong-L-1-none-1x1x1.json: the same run as runs/strong-L-1-again.json | --include duplicates uses it too
+runs/strong-M-4-p2p-4x1x1.json: another machine named vm: at 0000:00:06.0 it has GPU-of-another-vm, but that of most runs has GPU-273c1d0c-f075-c266-e175-dc6eb5b869c2 | runs/strong-S-4-p2p-2x2x1.json: began on host other, but most runs on vm
+runs/strong-S-4-staged-2x2x1.json: driver 1.2, but most runs' is driver 580.159.04, CUDA 13.0, runtime CUDA 13.0 | --include machines uses them too | runs/strong-18x64x128-1-none-1x1x1.json: its result was not verified
 ...
-runs/weak-M-3-p2p-3x1x1.json: its bits are not those of runs/weak-M-3-staged-3x1x1.json | --include unverified uses them too
-runs/strong-M-2-p2p-2x1x1.json: 2.54 us per sweep instead of the 24.9 expected from the other runs: off by 470 times their spread
-runs/strong-L-3-staged-3x1x1.json: 821 us per sweep instead of the 361 expected from the other runs: off by 26 times their spread
---include outliers uses them too | Check of the model: one group of runs at a time left out of the fit, and predicted
+runs/weak-M-3-p2p-3x1x1.json: its bits are not those of runs/weak-M-3-staged-3x1x1.json | --include unverified uses them too | runs/strong-M-2-p2p-2x1x1.json: 2.54 us per sweep instead of the 24.9 expected from the other runs: off by 470 times their spread
+runs/strong-L-3-staged-3x1x1.json: 821 us per sweep instead of the 361 expected from the other runs: off by 26 times their spread | --include outliers uses them too | Check of the model: one group of runs at a time left out of the fit, and predicted
 ...
 4 ranks L strong 4 4x1x1 staged 351.25 424.61 +20.9% outside its interval
 ...

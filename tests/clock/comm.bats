@@ -14,22 +14,14 @@ bench() { clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K "$
   HIMENO_SYSFS=/nonexistent SLURMD_NODENAME=node HIMENO_NULL_DEVICES=3 CLOCK_MACHINE+=" in@1=0.5" clocked 2 comm-gpu -b null --parts host --samples 3 \
     --step 64 --min 1K --max 64K -t 0.02
   report_is <<'REPORT'
-verdict PASS: all 4864 transfers arrived unchanged | where 2 ranks on 1 host, backend null; measured for 0.0 s | unused devices that no rank uses: 1 on node
-plan 18 measurements: host 18 within 0.02 s (--time); | left out for lack of time: 5 measurements, 15 transfer sizes of the others
-rank 0 node, Null device 0, PCI 0000:10:00.0 | rank 1 node, Null device 1, PCI 0000:11:00.0
-Between host and device: time of the smallest copy, rate of the largest that was measured; both:
-both directions at once, rate per direction; isolated: one rank copies; concurrent: all do | measurements for which no time was left have no row
-on CPUs, pinned memory is pageable too | rank memory direction mode 1.0 KiB, us largest GB/s | 0 pinned to device isolated 1.26 64.0 KiB 3.77
-1 pinned to device isolated 1.51 1.0 KiB 0.677 | 0 pinned to device concurrent 1.51 1.0 KiB 0.677 | 1 pinned to device concurrent 1.51 1.0 KiB 0.677
-0 pinned to host isolated 1.13 1.0 KiB 0.908 | 1 pinned to host isolated 1.13 1.0 KiB 0.908 | 0 pinned to host concurrent 1.13 1.0 KiB 0.908
-1 pinned to host concurrent 1.13 1.0 KiB 0.908 | 0 pinned both isolated 2.38 1.0 KiB 0.430 | 1 pinned both isolated 2.64 1.0 KiB 0.388
-0 pinned both concurrent 2.64 1.0 KiB 0.388 | 1 pinned both concurrent 2.64 1.0 KiB 0.388 | 0 pageable to device isolated 1.26 1.0 KiB 0.815
-1 pageable to device isolated 1.51 1.0 KiB 0.677 | 0 pageable to device concurrent 1.51 1.0 KiB 0.677 | 1 pageable to device concurrent 1.51 1.0 KiB 0.677
-0 pageable to host isolated 1.13 64.0 KiB 7.13 | Between host and device by size, pinned memory, of the slowest rank | mode direction bytes us GB/s
-isolated to device 1024 1.51 0.677 | isolated to device 65536 17.38 3.77 | isolated to host 1024 1.13 0.908 | isolated both 1024 2.64 0.388
-concurrent to device 1024 1.51 0.677 | concurrent to host 1024 1.13 0.908 | concurrent both 1024 2.64 0.388
-Between host and device by size, pageable memory, of the slowest rank | mode direction bytes us GB/s | isolated to device 1024 1.51 0.677
-isolated to host 1024 1.13 0.908 | isolated to host 65536 9.19 7.13 | concurrent to device 1024 1.51 0.677
+verdict PASS: all 4864 transfers arrived unchanged | where 2 ranks on 1 host, backend null; measured for 0.0 s | unused devices that no rank uses: 1 on node | plan 18 measurements: host 18 within 0.02 s (--time); | left out for lack of time: 5 measurements, 15 transfer sizes of the others
+rank 0 node, Null device 0, PCI 0000:10:00.0 | rank 1 node, Null device 1, PCI 0000:11:00.0 | Between host and device: time of the smallest copy, rate of the largest that was measured; both: | both directions at once, rate per direction; isolated: one rank copies; concurrent: all do
+measurements for which no time was left have no row | on CPUs, pinned memory is pageable too | rank memory direction mode 1.0 KiB, us largest GB/s | 0 pinned to device isolated 1.26 64.0 KiB 3.77 | 1 pinned to device isolated 1.51 1.0 KiB 0.677
+0 pinned to device concurrent 1.51 1.0 KiB 0.677 | 1 pinned to device concurrent 1.51 1.0 KiB 0.677 | 0 pinned to host isolated 1.13 1.0 KiB 0.908 | 1 pinned to host isolated 1.13 1.0 KiB 0.908 | 0 pinned to host concurrent 1.13 1.0 KiB 0.908
+1 pinned to host concurrent 1.13 1.0 KiB 0.908 | 0 pinned both isolated 2.38 1.0 KiB 0.430 | 1 pinned both isolated 2.64 1.0 KiB 0.388 | 0 pinned both concurrent 2.64 1.0 KiB 0.388 | 1 pinned both concurrent 2.64 1.0 KiB 0.388 | 0 pageable to device isolated 1.26 1.0 KiB 0.815
+1 pageable to device isolated 1.51 1.0 KiB 0.677 | 0 pageable to device concurrent 1.51 1.0 KiB 0.677 | 1 pageable to device concurrent 1.51 1.0 KiB 0.677 | 0 pageable to host isolated 1.13 64.0 KiB 7.13 | Between host and device by size, pinned memory, of the slowest rank
+mode direction bytes us GB/s | isolated to device 1024 1.51 0.677 | isolated to device 65536 17.38 3.77 | isolated to host 1024 1.13 0.908 | isolated both 1024 2.64 0.388 | concurrent to device 1024 1.51 0.677 | concurrent to host 1024 1.13 0.908 | concurrent both 1024 2.64 0.388
+Between host and device by size, pageable memory, of the slowest rank | mode direction bytes us GB/s | isolated to device 1024 1.51 0.677 | isolated to host 1024 1.13 0.908 | isolated to host 65536 9.19 7.13 | concurrent to device 1024 1.51 0.677
 REPORT
 }
 
@@ -37,33 +29,58 @@ REPORT
   HIMENO_SYSFS=/nonexistent SLURMD_NODENAME=node HIMENO_NULL_DEVICES=3 HIMENO_NULL_APART=1 clocked 4 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K \
     -x p2p -s XS -p 4x1x1 --depth 2 --parts pairs,halo,collectives,peers
   report_is <<'REPORT'
-verdict PASS: all 64136 transfers arrived unchanged | where 4 ranks on 1 host, backend null; measured for 0.2 s
-plan 11 measurements: pairs 8, halo 1, collectives 2 within 30 s (--time) | fastest p2p+staged, for the halo exchange of size XS: 97.31 us
-rank 0 node, Null device 0, PCI 0000:10:00.0, SHARED with another rank | rank 1 node, Null device 1, PCI 0000:11:00.0
-rank 2 node, Null device 2, PCI 0000:12:00.0 | rank 3 node, Null device 0, PCI 0000:10:00.0, SHARED with another rank
-Between two ranks: us is the time per transfer of several in succession, on the slower rank
-(not half a round trip); isolated: one pair sends; concurrent: all pairs do | Between two ranks, transport p2p
-on CPUs: stored directly into the other rank's halo | Matrix (rows and columns are ranks), both directions at once:
-above the diagonal: us for 1.0 KiB; below: GB/s per direction for the largest transfer of each pair | 0 1 2 3 | 0 - 8.22 2.06 2.06 | 1 0.229 - 8.22 8.22
-2 5.42 0.229 - 2.06 | 3 5.42 0.229 5.42 - | ranks 0 and 1 used staged instead: no peer access between the devices, on demand
-ranks 1 and 2 used staged instead: no peer access between the devices, on demand
-ranks 1 and 3 used staged instead: no peer access between the devices, on demand
-ranks 1 and 3 used staged instead: no peer access between the devices, on demand | mode direction bytes us GB/s | isolated one 1024 5.11 0.200
-isolated one 16384 49.71 0.330 | isolated both 1024 8.22 0.125 | isolated both 4096 20.90 0.196 | isolated both 16384 71.58 0.229
-concurrent both 1024 8.22 0.125 | concurrent both 16384 71.58 0.229
-Halo exchange of size XS over 4x1x1 ranks, 2 layers deep: the busiest rank sends 29.8 kB in
-2 messages; us per exchange: median; last six columns: mean us per phase | transport us per exchange GB/s per rank pack to host wait transfer to device unpack
-p2p 97.31 0.306 7.4 2.9 31.7 44.6 4.7 3.7 | used p2p+staged | MPI_Allreduce, doubles in device memory; busbw = 1.5 x GB/s, as in nccl-tests
-bytes us GB/s busbw | 8 5.02 0.00159 0.00239 | 128 5.38 0.0238 0.0357 | 2048 11.14 0.184 0.276 | 16384 54.15 0.303 0.454
-MPI_Alltoall, doubles in device memory; busbw = 0.75 x GB/s, as in nccl-tests | bytes us GB/s busbw | 32 5.07 0.00631 0.00473 | 512 6.15 0.0832 0.0624
-8192 23.43 0.350 0.262 | 16384 41.86 0.391 0.294 | Peer access of 6 pairs of devices. Steps: open the peer's memory; store to it from a kernel;
-write (put) and read (get) 256 KiB by copy engines; pass flags between kernels. Each result was | compared with data sent through the host.
-FINDING ranks 0 and 1 failed step open: no peer access between the devices, on demand (shared: unknown; IOMMU: none; ACS redirects at: -; driver none)
-ranks 0 and 2: all steps passed | ranks 0 and 3: all steps passed
+verdict PASS: all 64136 transfers arrived unchanged | where 4 ranks on 1 host, backend null; measured for 0.2 s | plan 11 measurements: pairs 8, halo 1, collectives 2 within 30 s (--time) | fastest p2p+staged, for the halo exchange of size XS: 97.31 us
+rank 0 node, Null device 0, PCI 0000:10:00.0, SHARED with another rank | rank 1 node, Null device 1, PCI 0000:11:00.0 | rank 2 node, Null device 2, PCI 0000:12:00.0 | rank 3 node, Null device 0, PCI 0000:10:00.0, SHARED with another rank
+Between two ranks: us is the time per transfer of several in succession, on the slower rank | (not half a round trip); isolated: one pair sends; concurrent: all pairs do | Between two ranks, transport p2p | on CPUs: stored directly into the other rank's halo
+Matrix (rows and columns are ranks), both directions at once: | above the diagonal: us for 1.0 KiB; below: GB/s per direction for the largest transfer of each pair | 0 1 2 3 | 0 - 8.22 2.06 2.06 | 1 0.229 - 8.22 8.22 | 2 5.42 0.229 - 2.06 | 3 5.42 0.229 5.42 -
+ranks 0 and 1 used staged instead: no peer access between the devices, on demand | ranks 1 and 2 used staged instead: no peer access between the devices, on demand | ranks 1 and 3 used staged instead: no peer access between the devices, on demand
+ranks 1 and 3 used staged instead: no peer access between the devices, on demand | mode direction bytes us GB/s | isolated one 1024 5.11 0.200 | isolated one 16384 49.71 0.330 | isolated both 1024 8.22 0.125 | isolated both 4096 20.90 0.196 | isolated both 16384 71.58 0.229
+concurrent both 1024 8.22 0.125 | concurrent both 16384 71.58 0.229 | Halo exchange of size XS over 4x1x1 ranks, 2 layers deep: the busiest rank sends 29.8 kB in | 2 messages; us per exchange: median; last six columns: mean us per phase
+transport us per exchange GB/s per rank pack to host wait transfer to device unpack | p2p 97.31 0.306 7.4 2.9 31.7 44.6 4.7 3.7 | used p2p+staged | MPI_Allreduce, doubles in device memory; busbw = 1.5 x GB/s, as in nccl-tests | bytes us GB/s busbw | 8 5.02 0.00159 0.00239
+128 5.38 0.0238 0.0357 | 2048 11.14 0.184 0.276 | 16384 54.15 0.303 0.454 | MPI_Alltoall, doubles in device memory; busbw = 0.75 x GB/s, as in nccl-tests | bytes us GB/s busbw | 32 5.07 0.00631 0.00473 | 512 6.15 0.0832 0.0624 | 8192 23.43 0.350 0.262 | 16384 41.86 0.391 0.294
+Peer access of 6 pairs of devices. Steps: open the peer's memory; store to it from a kernel; | write (put) and read (get) 256 KiB by copy engines; pass flags between kernels. Each result was | compared with data sent through the host.
+FINDING ranks 0 and 1 failed step open: no peer access between the devices, on demand (shared: unknown; IOMMU: none; ACS redirects at: -; driver none) | ranks 0 and 2: all steps passed | ranks 0 and 3: all steps passed
 FINDING ranks 1 and 2 failed step open: no peer access between the devices, on demand (shared: unknown; IOMMU: none; ACS redirects at: -; driver none)
-FINDING ranks 1 and 3 failed step open: no peer access between the devices, on demand (shared: unknown; IOMMU: none; ACS redirects at: -; driver none)
-ranks 2 and 3: all steps passed
+FINDING ranks 1 and 3 failed step open: no peer access between the devices, on demand (shared: unknown; IOMMU: none; ACS redirects at: -; driver none) | ranks 2 and 3: all steps passed
 REPORT
+}
+
+# between PER RANKS OPTION...: runs comm-gpu on hosts of PER ranks, whose memories and cards are their own.
+between() {
+  printf '%s\n' 'r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}' "export OMPI_COMM_WORLD_LOCAL_RANK=\$((r % $1)) SLURMD_NODENAME=n\$((r / $1))" \
+    "export LD_PRELOAD=$top_builddir/tests/fault/apart.so" 'exec "$@"' >played
+  HIMENO_NULL_DEVICES=$1 run --separate-stderr on "$2" bash ./played "$top_builddir/tests/clock/comm-gpu" -b null --samples 3 --max 64K --json d.json "${@:3}"
+}
+
+@test "streams between hosts: whole reports of cards and of the fabric" {
+  "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
+  HIMENO_SYSFS=$PWD/sysfs between 2 4 --parts wires
+  report_is <<'REPORT'
+verdict PASS: all 256 transfers arrived unchanged | where 4 ranks on 2 hosts, backend null; measured for 0.0 s | plan 5 measurements: wires 5 within 30 s (--time) | rank 0 n0, Null device 0, PCI 0000:10:00.0 | rank 1 n0, Null device 1, PCI 0000:11:00.0
+rank 2 n1, Null device 0, PCI 0000:10:00.0 | rank 3 n1, Null device 1, PCI 0000:11:00.0 | Network cards: achieved % of the port's rate. isolated: one card and direction at a time; | all: all cards in both directions; -: too noisy, or sent by another card; carried: % of the
+rank's bytes that its card counted | rank host card Gbit/s isolated: out in all: out in carried | 0 n0 mlx5_0/1 400 - - - - 0.0 NOT BOUND: MPI sent by another card | 1 n0 mlx5_1/1 400 - - - - 0.0 NOT BOUND: MPI sent by another card
+2 n1 mlx5_0/1 400 - - - - 0.0 NOT BOUND: MPI sent by another card | 3 n1 mlx5_1/1 400 - - - - 0.0 NOT BOUND: MPI sent by another card | Network cards: traffic while comm-gpu ran, and what the host's ranks sent to other hosts
+n0 mlx5_0/1 InfiniBand active 400 Gbit/s in 0 B, out 0 B, ranks sent 8.0 MiB | path to the device of rank 0: switch, rank 1: root | n0 mlx5_1/1 InfiniBand active 400 Gbit/s in 0 B, out 0 B, ranks sent 8.0 MiB | path to the device of rank 0: system, rank 1: system
+n0 mlx5_2/1 InfiniBand down 10 Gbit/s in 0 B, out 0 B, ranks sent 8.0 MiB | path to the device of rank 0: system, rank 1: system | n0 eno1 Ethernet active 25 Gbit/s in 0 B, out 0 B, ranks sent 8.0 MiB | path to the device of rank 0: system, rank 1: system
+n1 mlx5_0/1 InfiniBand active 400 Gbit/s in 0 B, out 0 B, ranks sent 8.0 MiB | path to the device of rank 2: switch, rank 3: root | n1 mlx5_1/1 InfiniBand active 400 Gbit/s in 0 B, out 0 B, ranks sent 8.0 MiB | path to the device of rank 2: system, rank 3: system
+n1 mlx5_2/1 InfiniBand down 10 Gbit/s in 0 B, out 0 B, ranks sent 8.0 MiB | path to the device of rank 2: system, rank 3: system | n1 eno1 Ethernet active 25 Gbit/s in 0 B, out 0 B, ranks sent 8.0 MiB | path to the device of rank 2: system, rank 3: system
+WARNING card mlx5_0/1 of n0 is active but carried no data: other paths carried the traffic | WARNING card mlx5_1/1 of n0 is active but carried no data: other paths carried the traffic | WARNING card eno1 of n0 is active but carried no data: other paths carried the traffic
+WARNING card mlx5_0/1 of n1 is active but carried no data: other paths carried the traffic | WARNING card mlx5_1/1 of n1 is active but carried no data: other paths carried the traffic | WARNING card eno1 of n1 is active but carried no data: other paths carried the traffic
+REPORT
+  figures <<'FIGURES'
+[list(r.wire.values()) for r in d.ranks] = [[f"mlx5_{r % 2}/1", (r + 2) % 4, 400.0, 0.0] + [None] * 5 for r in range(4)]
+FIGURES
+  HIMENO_SYSFS=/nonexistent CLOCK_MACHINE+=" path@0-2=3" between 1 3 --parts fabric
+  report_is <<'REPORT'
+verdict PASS: all 384 transfers arrived unchanged | where 3 ranks on 3 hosts, backend null; measured for 0.1 s | plan 8 measurements: fabric 8 within 30 s (--time) | rank 0 n0, Null device 0, PCI 0000:10:00.0 | rank 1 n1, Null device 0, PCI 0000:10:00.0
+rank 2 n2, Null device 0, PCI 0000:10:00.0 | Fabric: streams between hosts in Gbit/s. isolated: one host sends; all: every host sends; | shift: from the Nth host to the (N+shift)th; contention: isolated / all; -: too noisy | shift from rank to rank isolated all contention
+1 2 0 2.127 2.127 1 | 1 0 1 2.663 2.663 1 | 1 1 2 2.663 2.663 1 | 2 1 0 2.663 2.663 1 | 2 2 1 2.663 2.663 1 | 2 0 2 2.127 2.127 1
+REPORT
+  figures <<'FIGURES'
+[[list(flow.values()) for flow in r.fabric] for r in d.ranks] = [[[shift, (r - shift) % 3] + [2.126842724433 if {r, (r - shift) % 3} == {0, 2} else 2.663280130856] * 2 for shift in (1, 2)] for r in range(3)]
+FIGURES
+  HIMENO_SYSFS=/nonexistent HIMENO_BENCH_CORRUPT=20 between 1 3 --parts fabric
+  [[ $status = 4 && $stderr == *"rank 1, "*": stream from rank 0: the word at byte 0 arrived changed"* ]]
 }
 
 @test "pairs: a transfer to the peer, in both directions at once and in one" {

@@ -93,6 +93,7 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int peer, int ta
               MPI_Request *request)
 {
   static int64_t out;
+  if (peer == MPI_PROC_NULL) return PMPI_Isend(buffer, count, type, peer, tag, comm, request);
   if (out < clock_now()) out = clock_now();
   const double cost = (double)bytes_of(count, type) * clock_word("link", 0),
                latency = clock_word("latency", 0), path = clock_path(comm, peer);
@@ -182,6 +183,17 @@ int MPI_Testall(int n, MPI_Request *requests, int *done, MPI_Status *statuses)
   for (int r = 0; r < n; r++) *done &= has_come(requests[r]);
   for (int r = 0; r < n && *done; r++)
     finish(&requests[r], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[r]);
+  return MPI_SUCCESS;
+}
+
+int MPI_Waitall(int n, MPI_Request *requests, MPI_Status *statuses)
+{
+  for (int r = 0; r < n; r++) {
+    struct flight *flight = flight_find(requests[r]);
+    if (flight) PMPI_Wait(&flight->stamp, MPI_STATUS_IGNORE);
+    if (flight && flight->at > clock_now()) clock_spend((double)(flight->at - clock_now()));
+    finish(&requests[r], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[r]);
+  }
   return MPI_SUCCESS;
 }
 
