@@ -163,14 +163,12 @@ expect_error() {
   [ -z "$output" ]
 }
 
-@test "a footprint or a copy larger than the memory" {
+@test "a footprint or a copy larger than the memory; a stride of 0, one that is no multiple of 8, one that does not fit the footprint" {
   expect_error 3 'too little host memory: 100.0 TiB more needed, .* free' -b cpu --latency --footprint 100T
   expect_error 3 'too little host memory: 1.0 TiB more needed, .* free' -b cpu --copies --sizes 1T
   expect_error 3 'too little host memory: 4.0 TiB more needed' -b cpu --host --sizes 4T
   expect_error 3 'too little host memory: 4.0 TiB more needed, .* free .*; by --sizes' -b cpu --mixes --sizes 4T
   expect_error 3 'too little host memory: 4.0 TiB more needed' -b cpu --roofline --sizes 4T
-}
-@test "a stride of 0, one that is no multiple of 8, one that does not fit the footprint" {
   expect_error 2 '--strides 0: must be sizes .* from 8 B in steps of 8 B' --strides 0
   expect_error 2 '--strides 64,7: must be' --strides 64,7
   expect_error 2 '--strides 1.0 MiB: a footprint of 2.0 MiB does not hold four' -b cpu --latency --strides 1M --footprint 2M

@@ -11,12 +11,12 @@
 #define EXTENT_MAX 150
 #define PAD_MAX    5
 
-struct rig {
+static struct rig {
   const struct gemm_kernel_set *set;
   struct gpu_device *device;
   struct gpu_queue *queue;
   uint64_t drawn; /**< random numbers so far */
-};
+} rig;
 
 static int draw(struct rig *rig, int choices)
 {
@@ -99,7 +99,6 @@ static void kernel_check(struct rig *rig, const struct gemm_kernel *kernel, enum
 
 static void set_check(const char *backend, int shapes)
 {
-  struct rig rig;
   if (!rig_open(&rig, backend)) skip();
   for (int k = 0; k < rig.set->n; k++)
     for (int type = 0; type < GEMM_TYPES && !rig.set->kernels[k]->is_reference; type++)
@@ -120,7 +119,6 @@ static void every_kernel_of_opencl_multiplies_any_shape(void **state)
 /* Whole tiles of aligned rows take a separate path through the code. */
 static void opencl_kernels_multiply_whole_tiles(void **state)
 {
-  struct rig rig;
   if (!rig_open(&rig, "opencl")) skip();
   const struct gemm_kernel *kernel = gemm_kernel_find(rig.set, "small-tiles");
   assert_non_null(kernel);
@@ -136,7 +134,6 @@ static void opencl_kernels_multiply_whole_tiles(void **state)
 static void opencl_kernels_store_c_in_fours_and_one_by_one(void **state)
 {
   static const int64_t shapes[][2] = {{64, 64}, {64, 66}, {70, 72}, {72, 72}, {72, 73}, {71, 71}};
-  struct rig rig;
   if (!rig_open(&rig, "opencl")) skip();
   const struct gemm_kernel *kernel = gemm_kernel_find(rig.set, "split-k");
   assert_non_null(kernel);

@@ -35,6 +35,9 @@ struct curves {
   struct levels_curve curve[CURVES];
 };
 
+static struct curves c;
+static struct levels_level l[LEVELS_MAX];
+
 /* Returns a number from -1 to 1, always the same for one n. */
 static double noise(uint32_t n)
 {
@@ -46,36 +49,36 @@ static double noise(uint32_t n)
 
 static double latency(const struct machine *m, uint64_t stride, uint64_t bytes)
 {
-  int c = 0;
+  int cache = 0;
   uint64_t touched = bytes / stride * m->line;
-  while (m->caches[c].bytes && touched > m->caches[c].bytes) c++;
-  double ns = m->caches[c].ns;
-  if (c > 0 && m->reach && bytes > m->reach)
+  while (m->caches[cache].bytes && touched > m->caches[cache].bytes) cache++;
+  double ns = m->caches[cache].ns;
+  if (cache > 0 && m->reach && bytes > m->reach)
     ns += m->miss * (m->tlb_in_use_order ? 1 : 1 - (double)m->reach / (double)bytes);
   return ns * (1 + m->noise * noise((uint32_t)(bytes / stride * 7 + stride)));
 }
 
-static void measure(const struct machine *m, const uint64_t strides[CURVES], uint64_t most, struct curves *c)
+static void measure(const struct machine *m, const uint64_t strides[CURVES], uint64_t most)
 {
   for (int s = 0; s < CURVES; s++) {
     uint64_t least = 4 * strides[s] > 4096 ? 4 * strides[s] : 4096;
     int n = 0;
     for (double at = (double)least; at <= (double)most && n < POINTS; at *= exp2(1.0 / 6)) {
-      c->bytes[s][n] = (uint64_t)at / strides[s] * strides[s];
-      c->ns[s][n] = latency(m, strides[s], c->bytes[s][n]);
+      c.bytes[s][n] = (uint64_t)at / strides[s] * strides[s];
+      c.ns[s][n] = latency(m, strides[s], c.bytes[s][n]);
       n++;
     }
-    c->curve[s] = (struct levels_curve){.stride = strides[s], .n = n, .bytes = c->bytes[s], .ns = c->ns[s]};
+    c.curve[s] = (struct levels_curve){.stride = strides[s], .n = n, .bytes = c.bytes[s], .ns = c.ns[s]};
   }
 }
 
-static void assert_level(const struct levels_level *l, const char *name, double ns, uint64_t ends)
+static void assert_level(const struct levels_level *level, const char *name, double ns, uint64_t ends)
 {
-  assert_string_equal(l->name, name);
-  assert_true(fabs(l->ns - ns) < 0.02 * ns);
+  assert_string_equal(level->name, name);
+  assert_true(fabs(level->ns - ns) < 0.02 * ns);
   if (!ends) return;
-  assert_true(l->bytes <= ends && ends < l->next_bytes);
-  assert_true(l->next_bytes < 1.3 * (double)l->bytes);
+  assert_true(level->bytes <= ends && ends < level->next_bytes);
+  assert_true(level->next_bytes < 1.3 * (double)level->bytes);
 }
 
 static const struct machine gpu = {.line = 128,
@@ -87,9 +90,7 @@ static const uint64_t gpu_strides[CURVES] = {128, 64 * 1024, 2 * 1024 * 1024};
 
 static void a_gpu_has_a_first_cache_two_halves_of_a_second_and_memory(void **state)
 {
-  static struct curves c;
-  struct levels_level l[LEVELS_MAX];
-  measure(&gpu, gpu_strides, 64 * GIB, &c);
+  measure(&gpu, gpu_strides, 64 * GIB);
   int n = levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l);
   assert_in_range(n, 5, LEVELS_MAX);
   assert_level(&l[0], "L1", 16, 192 * KIB);
@@ -100,9 +101,7 @@ static void a_gpu_has_a_first_cache_two_halves_of_a_second_and_memory(void **sta
 
 static void a_table_that_is_replaced_at_random_shows_its_reach(void **state)
 {
-  static struct curves c;
-  struct levels_level l[LEVELS_MAX];
-  measure(&gpu, gpu_strides, 64 * GIB, &c);
+  measure(&gpu, gpu_strides, 64 * GIB);
   int n = levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l);
   assert_int_equal(n, 5);
   assert_string_equal(l[4].name, "TLB 1");
@@ -112,12 +111,10 @@ static void a_table_that_is_replaced_at_random_shows_its_reach(void **state)
 
 static void no_table_is_found_where_there_is_none(void **state)
 {
-  static struct curves c;
   struct machine flat = gpu;
-  struct levels_level l[LEVELS_MAX];
   flat.reach = 0;
   flat.noise = 0.01;
-  measure(&flat, gpu_strides, 64 * GIB, &c);
+  measure(&flat, gpu_strides, 64 * GIB);
   assert_int_equal(levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l), 4);
 }
 
@@ -130,9 +127,7 @@ static void a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint(void **
                                      .tlb_in_use_order = 1,
                                      .noise = 0.02};
   static const uint64_t strides[CURVES] = {64, 4 * 1024, 64 * 1024};
-  static struct curves c;
-  struct levels_level l[LEVELS_MAX];
-  measure(&cpu, strides, 1 * GIB, &c);
+  measure(&cpu, strides, 1 * GIB);
   int n = levels_find(c.curve, CURVES, 64, 32 * MIB, 1, l);
   assert_in_range(n, 5, 6);
   assert_level(&l[0], "L1", 1.2, 32 * KIB);
@@ -147,15 +142,13 @@ static void a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint(void **
 static void noise_makes_no_levels(void **state)
 {
   static const struct machine even = {.line = 128, .caches = {{0, 100}}, .noise = 0.05};
-  static struct curves c;
-  struct levels_level l[LEVELS_MAX];
-  measure(&even, gpu_strides, 64 * GIB, &c);
+  measure(&even, gpu_strides, 64 * GIB);
   assert_int_equal(levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l), 1);
   assert_string_equal(l[0].name, "DRAM");
 }
 
 /* Reads curves from the document \a name of mem-gpu in doc/results/FOLDER/runs.jsonl. */
-static void read_curves(const char *folder, const char *name, struct curves *c)
+static void read_curves(const char *folder, const char *name)
 {
   char path[4096];
   json_t *curve, *point, *one = NULL;
@@ -174,14 +167,14 @@ static void read_curves(const char *folder, const char *name, struct curves *c)
   {
     json_array_foreach(json_object_get(curve, "points"), n, point)
     {
-      c->bytes[s][n] = (uint64_t)json_integer_value(json_object_get(point, "bytes"));
-      c->ns[s][n] = json_number_value(json_object_get(point, "ns"));
+      c.bytes[s][n] = (uint64_t)json_integer_value(json_object_get(point, "bytes"));
+      c.ns[s][n] = json_number_value(json_object_get(point, "ns"));
     }
-    c->curve[s] =
+    c.curve[s] =
         (struct levels_curve){.stride = (uint64_t)json_integer_value(json_object_get(curve, "stride")),
                               .n = (int)json_array_size(json_object_get(curve, "points")),
-                              .bytes = c->bytes[s],
-                              .ns = c->ns[s]};
+                              .bytes = c.bytes[s],
+                              .ns = c.ns[s]};
   }
   json_decref(one);
 }
@@ -191,10 +184,8 @@ static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
 {
   static const char *const names[] = {"mem-latency", "mem-opencl"};
   static const uint64_t caches[] = {50 * MIB, 0};
-  static struct curves c;
-  struct levels_level l[LEVELS_MAX];
   for (int d = 0; d < 2; d++) {
-    read_curves("h100-2026-11", names[d], &c);
+    read_curves("h100-2026-11", names[d]);
     assert_int_equal(levels_find(c.curve, CURVES, 128, caches[d], 0, l), 5);
     assert_string_equal(l[0].name, "L1");
     assert_string_equal(l[1].name, "L2 near");
@@ -210,9 +201,7 @@ static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
 /* With 140 GB of memory, a second TLB level appears. */
 static void a_recorded_h200_has_two_tables(void **state)
 {
-  static struct curves c;
-  struct levels_level l[LEVELS_MAX];
-  read_curves("h200-2026-11", "mem-memory", &c);
+  read_curves("h200-2026-11", "mem-memory");
   assert_int_equal(levels_find(c.curve, CURVES, 128, 60 * MIB, 0, l), 6);
   assert_string_equal(l[4].name, "TLB 1");
   assert_true(l[4].bytes > 230 * MIB && l[4].bytes < 300 * MIB && fabs(l[4].ns - 5) < 0.5);

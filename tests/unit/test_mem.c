@@ -145,5 +145,6 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pacing_pays_from_where_it_gains_with_every_more_streams),
       cmocka_unit_test(a_report_has_every_figure_in_its_table)};
+  setenv("LC_ALL", "C.UTF-8", 1);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

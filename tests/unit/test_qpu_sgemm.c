@@ -13,14 +13,16 @@
 
 static float a[MAX_ELEMENTS], b[MAX_ELEMENTS * 8], c[MAX_ELEMENTS * 2], before[MAX_ELEMENTS * 2];
 
-static float random_float(uint64_t *seed)
+static uint64_t seed = 1;
+
+static float random_float(void)
 {
-  return (float)((double)(qpu_random(seed) >> 40) * 0x1p-24 * 2 - 1);
+  return (float)((double)(qpu_random(&seed) >> 40) * 0x1p-24 * 2 - 1);
 }
 
-static void fill(uint64_t *seed, float *values, size_t n)
+static void fill(float *values, size_t n)
 {
-  for (size_t i = 0; i < n; i++) values[i] = random_float(seed);
+  for (size_t i = 0; i < n; i++) values[i] = random_float();
 }
 
 static float no_denormal(volatile float x)
@@ -109,12 +111,12 @@ static void run(const struct qpu_sgemm_kernel *kernel, const struct qpu_sgemm_pr
   log_hold(0);
 }
 
-static struct qpu_sgemm_problem problem(uint64_t *seed, size_t p, size_t q, size_t r, float alpha, float beta)
+static struct qpu_sgemm_problem problem(size_t p, size_t q, size_t r, float alpha, float beta)
 {
   struct qpu_sgemm_problem m = {p, q, r, alpha, beta, a, b, c, q + 3, r + 1, r + 2, 0, 0};
-  fill(seed, a, p * m.lda);
-  fill(seed, b, q * m.ldb);
-  fill(seed, c, p * m.ldc);
+  fill(a, p * m.lda);
+  fill(b, q * m.ldb);
+  fill(c, p * m.ldc);
   return m;
 }
 
@@ -124,10 +126,9 @@ static float transposed_a[40000], transposed_b[40000];
 static void transposed_matrices_give_the_same_bits(void **state)
 {
   static float plain[40000];
-  uint64_t seed = 9;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (int trans = 1; trans < 4; trans++) {
-      struct qpu_sgemm_problem m = problem(&seed, 37, 21, 75, 0.5f, -2.0f), t = m;
+      struct qpu_sgemm_problem m = problem(37, 21, 75, 0.5f, -2.0f), t = m;
       memcpy(before, c, m.p * m.ldc * 4);
       run(&qpu_sgemm_kernels[k], &m, 3, NULL);
       memcpy(plain, c, m.p * m.ldc * 4);
@@ -151,11 +152,10 @@ static void transposed_matrices_give_the_same_bits(void **state)
 static void c_in_the_qpus_memory_is_used_in_place(void **state)
 {
   static const size_t lds[] = {128, 131, 3072, 16383, 16384};
-  uint64_t seed = 11;
   for (int k = qpu_sgemm_138; k <= qpu_sgemm_67; k++)
     for (size_t s = 0; s < sizeof lds / sizeof lds[0]; s++)
       for (int beta = 0; beta < 2; beta++) {
-        struct qpu_sgemm_problem m = problem(&seed, 32, 5, 128, 1.5f, (float)beta), own = m;
+        struct qpu_sgemm_problem m = problem(32, 5, 128, 1.5f, (float)beta), own = m;
         struct gpu_mem memory;
         assert_int_equal(gpu_alloc(device, 31 * lds[s] * 4 + 128 * 4, &memory), STATUS_OK);
         own.c = memory.handle;
@@ -173,11 +173,10 @@ static void c_in_the_qpus_memory_is_used_in_place(void **state)
 
 static void random_shapes_give_the_models_bits(void **state)
 {
-  uint64_t seed = 1;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (int round = 0; round < 12; round++) {
       size_t p = 1 + qpu_random(&seed) % 50, q = 1 + qpu_random(&seed) % 40, r = 1 + qpu_random(&seed) % 150;
-      struct qpu_sgemm_problem m = problem(&seed, p, q, r, random_float(&seed), random_float(&seed));
+      struct qpu_sgemm_problem m = problem(p, q, r, random_float(), random_float());
       run(&qpu_sgemm_kernels[k], &m, 1 + (int)(qpu_random(&seed) % 12), NULL);
       expect_model(&qpu_sgemm_kernels[k], &m);
     }
@@ -187,10 +186,9 @@ static void smallest_sizes_and_whole_tiles_work(void **state)
 {
   static const size_t sizes[][3] = {{1, 1, 1},  {16, 2, 64}, {16, 3, 64}, {17, 1, 65},
                                     {1, 33, 1}, {1, 1, 200}, {200, 1, 1}, {32, 16, 128}};
-  uint64_t seed = 2;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-      struct qpu_sgemm_problem m = problem(&seed, sizes[s][0], sizes[s][1], sizes[s][2], 0.5f, -2.0f);
+      struct qpu_sgemm_problem m = problem(sizes[s][0], sizes[s][1], sizes[s][2], 0.5f, -2.0f);
       run(&qpu_sgemm_kernels[k], &m, 12, NULL);
       expect_model(&qpu_sgemm_kernels[k], &m);
     }
@@ -200,10 +198,9 @@ static void smallest_sizes_and_whole_tiles_work(void **state)
 static void alpha_and_beta_of_zero_are_right(void **state)
 {
   static const float pairs[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 0.5f}, {-1.5f, 0}};
-  uint64_t seed = 3;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (size_t s = 0; s < sizeof pairs / sizeof pairs[0]; s++) {
-      struct qpu_sgemm_problem m = problem(&seed, 20, 9, 70, pairs[s][0], pairs[s][1]);
+      struct qpu_sgemm_problem m = problem(20, 9, 70, pairs[s][0], pairs[s][1]);
       if (pairs[s][1] == 0) m.c[5] = NAN;
       run(&qpu_sgemm_kernels[k], &m, 5, NULL);
       expect_model(&qpu_sgemm_kernels[k], &m);
@@ -236,10 +233,9 @@ static void the_innermost_loops_have_their_lengths(void **state)
  * gain of the ladder. */
 static void the_articles_product_is_within_the_types_bound(void **state)
 {
-  uint64_t seed = 4;
   struct gemm_counts counts;
   const struct qpu_sgemm_kernel *kernel = &qpu_sgemm_kernels[qpu_sgemm_67];
-  struct qpu_sgemm_problem m = problem(&seed, 96, 363, 3025, 1.0f, 0.0f);
+  struct qpu_sgemm_problem m = problem(96, 363, 3025, 1.0f, 0.0f);
   run(kernel, &m, 12, &counts);
   assert_int_equal(counts.loop_iterations, 6 * 48 * (363 - 1));
   double share = (double)counts.arithmetic / (double)counts.instructions;
@@ -261,8 +257,8 @@ static void each_rung_needs_fewer_instructions(void **state)
 {
   static const enum qpu_sgemm_place rungs[] = {qpu_sgemm_dot, qpu_sgemm_138, qpu_sgemm_72, qpu_sgemm_68,
                                                qpu_sgemm_67};
-  uint64_t seed = 5, last = UINT64_MAX;
-  struct qpu_sgemm_problem m = problem(&seed, 48, 200, 256, 1.0f, 1.0f);
+  uint64_t last = UINT64_MAX;
+  struct qpu_sgemm_problem m = problem(48, 200, 256, 1.0f, 1.0f);
   for (size_t i = 0; i < sizeof rungs / sizeof rungs[0]; i++) {
     struct gemm_counts counts;
     run(&qpu_sgemm_kernels[rungs[i]], &m, 12, &counts);
@@ -274,12 +270,11 @@ static void each_rung_needs_fewer_instructions(void **state)
 /* Data of an earlier product in the QPUs' memory must not affect a later one. */
 static void memory_is_used_again(void **state)
 {
-  uint64_t seed = 7;
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++) {
     struct qpu_sgemm *sgemm;
     assert_int_equal(qpu_sgemm_open(device, &qpu_sgemm_kernels[k], 17, 5, 66, &sgemm), STATUS_OK);
     for (int round = 0; round < 3; round++) {
-      struct qpu_sgemm_problem m = problem(&seed, 17, 5, 66, round ? 1 : INFINITY, round < 2 ? 0 : 0.5f);
+      struct qpu_sgemm_problem m = problem(17, 5, 66, round ? 1 : INFINITY, round < 2 ? 0 : 0.5f);
       memcpy(before, m.c, m.p * m.ldc * 4);
       assert_int_equal(qpu_sgemm_run(sgemm, &m, 12, NULL), STATUS_OK);
       if (round) expect_model(&qpu_sgemm_kernels[k], &m);
@@ -290,10 +285,9 @@ static void memory_is_used_again(void **state)
 
 static struct gemm_counts estimated(const struct qpu_sgemm_kernel *kernel, size_t p, size_t q, size_t r)
 {
-  uint64_t seed = 8;
   struct qpu_sgemm *sgemm;
   struct gemm_counts counts[2];
-  struct qpu_sgemm_problem m = problem(&seed, p, q, r, 1, 0);
+  struct qpu_sgemm_problem m = problem(p, q, r, 1, 0);
   assert_int_equal(qpu_sgemm_open(device, kernel, p, q, r, &sgemm), STATUS_OK);
   for (int round = 0; round < 2; round++)
     assert_int_equal(qpu_sgemm_run(sgemm, &m, 12, &counts[round]), STATUS_OK);
@@ -352,8 +346,7 @@ static void two_threads_take_the_emulator(void **state)
 
 static void what_cannot_be_is_refused(void **state)
 {
-  uint64_t seed = 6;
-  struct qpu_sgemm_problem m = problem(&seed, 4, 4, 4, 1, 0);
+  struct qpu_sgemm_problem m = problem(4, 4, 4, 1, 0);
   log_hold(1);
   assert_int_equal(multiply_on(&qpu_sgemm_kernels[0], &m, 13, NULL), STATUS_USAGE);
   log_drop();
