@@ -25,8 +25,7 @@ void expect_failure(status_t got, status_t expected)
 
 static void expect_ok(status_t status)
 {
-  if (status != STATUS_OK) print_error("%s\n", log_held());
-  assert_int_equal(status, STATUS_OK);
+  if (status != STATUS_OK) fail_msg("%s", log_held());
 }
 
 /** Opens the device whose number is the check's state. */

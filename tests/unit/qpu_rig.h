@@ -57,8 +57,7 @@ static inline void rig_run(struct qpu_rig *rig, size_t n)
 {
   log_hold(1);
   status_t status = rig_try(rig, n);
-  if (status != STATUS_OK) print_error("%s\n", log_held());
-  assert_int_equal(status, STATUS_OK);
+  if (status != STATUS_OK) fail_msg("%s", log_held());
   log_hold(0);
 }
 
@@ -68,9 +67,7 @@ static inline void rig_must_fail(struct qpu_rig *rig, size_t n, status_t expecte
   log_hold(1);
   status_t status = rig_try(rig, n);
   if (status != expected || !strstr(log_held(), message))
-    print_error("status %d, \"%s\" instead of \"%s\"\n", status, log_held(), message);
-  assert_int_equal(status, expected);
-  assert_non_null(strstr(log_held(), message));
+    fail_msg("status %d, \"%s\" instead of \"%s\"", status, log_held(), message);
   log_drop();
   log_hold(0);
 }

@@ -6,6 +6,7 @@
 #if HAVE_OPENCL
 #include <dlfcn.h>
 
+#include "base/log.h"
 #include "gpu/host.h"
 #include "gpu/opencl/opencl_device.h"
 
@@ -152,9 +153,62 @@ static void each_device_is_listed_once_as_its_vendor_describes_it(void **state)
   listed(PLAYED + 1, "no OpenCL platform: no driver is registered with the ICD loader");
 }
 
+static void fails(status_t status, const char *says)
+{
+  assert_string_equal(log_held(), says);
+  expect_failure(status, STATUS_FAULT);
+}
+
+/* The loader refuses handles that are NULL. */
+static void each_call_that_fails_is_named(void **state)
+{
+  struct gpu_device *device;
+  struct gpu_queue *queue;
+  struct gpu_event *event;
+  struct gpu_mem mem;
+  cl_program program;
+  size_t most, required[3];
+  char bytes[64] = "";
+  const struct gpu_rows rows = {0, 4, 2, 8, 2, 32};
+  log_hold(1);
+  if (gpu_open(&gpu_backend_opencl, 0, &device) != STATUS_OK) skip();
+  assert_false(gpu_queue_create(device, GPU_NORMAL, &queue) || gpu_event_create(device, &event) ||
+               gpu_alloc(device, 64, &mem) || gpu_record(event, queue));
+  struct opencl_device *native = (struct opencl_device *)device, whole = *native;
+  struct gpu_queue *none = &((struct opencl_queue){.base = *queue}).base;
+  fails(gpu_copy_in(none, mem, 0, bytes, 64), "clEnqueueWriteBuffer: CL_INVALID_COMMAND_QUEUE");
+  fails(gpu_copy_out(none, bytes, mem, 0, 64), "clEnqueueReadBuffer: CL_INVALID_COMMAND_QUEUE");
+  fails(gpu_copy_rows_in(none, mem, &rows, bytes), "clEnqueueWriteBufferRect: CL_INVALID_COMMAND_QUEUE");
+  fails(gpu_copy_rows_out(none, bytes, mem, &rows), "clEnqueueReadBufferRect: CL_INVALID_COMMAND_QUEUE");
+  fails(gpu_clear(none, mem, 0, 64), "clEnqueueFillBuffer: CL_INVALID_COMMAND_QUEUE");
+  fails(gpu_record(event, none), "clEnqueueMarkerWithWaitList: CL_INVALID_COMMAND_QUEUE");
+  fails(gpu_wait(none, event), "clEnqueueBarrierWithWaitList: CL_INVALID_COMMAND_QUEUE");
+  fails(gpu_sync(none), "clFinish: CL_INVALID_COMMAND_QUEUE");
+  native->service = NULL;
+  fails(gpu_alloc(device, 64, &mem), "clCreateBuffer: CL_INVALID_COMMAND_QUEUE");
+  native->context = NULL;
+  fails(gpu_alloc(device, 64, &mem), "clCreateBuffer: CL_INVALID_CONTEXT");
+  fails(gpu_queue_create(device, GPU_NORMAL, &queue), "clCreateCommandQueue: CL_INVALID_CONTEXT");
+  fails(opencl_program_build(native, "", "", &program), "clCreateProgramWithSource: CL_INVALID_CONTEXT");
+  fails(opencl_kernel_limits(native, NULL, &most, required), "clGetKernelWorkGroupInfo: CL_INVALID_KERNEL");
+  *native = whole;
+  for (int code = 4; code <= 61; code += code == 4 ? 2 : 55)
+    expect_failure(opencl_fail(-code, "a call"), STATUS_ENVIRONMENT);
+  fails(opencl_fail(-9999, "a call"), "a call: illegal memory access by a kernel");
+  fails(opencl_fail(-1234, "a call"), "a call: OpenCL error -1234");
+  strcpy(native->notice, "fire");
+  native->noticed = NOTICE_COMPLETE;
+  fails(gpu_sync(queue), "the OpenCL driver reports: fire");
+  gpu_free(device, &mem);
+  gpu_event_destroy(event);
+  gpu_queue_destroy(queue);
+  gpu_close(device);
+}
+
 static const struct CMUnitTest more[] = {
-    cmocka_unit_test(each_device_is_listed_once_as_its_vendor_describes_it)};
-#define MORE more, 1
+    cmocka_unit_test(each_device_is_listed_once_as_its_vendor_describes_it),
+    cmocka_unit_test(each_call_that_fails_is_named)};
+#define MORE more, 2
 #else
 #define MORE NULL, 0
 #endif

@@ -12,8 +12,7 @@ static struct gpu_device *opened(void)
 {
   struct gpu_device *device = NULL;
   status_t status = gpu_open(&gpu_backend_qpu, 0, &device);
-  if (status != STATUS_OK) print_error("%s\n", log_held());
-  assert_int_equal(status, STATUS_OK);
+  if (status != STATUS_OK) fail_msg("%s", log_held());
   return device;
 }
 
@@ -22,8 +21,7 @@ static void expect_no_device(const char *message)
   struct gpu_device *device = NULL;
   status_t status = gpu_open(&gpu_backend_qpu, 0, &device);
   assert_int_equal(status, STATUS_ENVIRONMENT);
-  if (!strstr(log_held(), message)) print_error("%s\n", log_held());
-  assert_non_null(strstr(log_held(), message));
+  if (!strstr(log_held(), message)) fail_msg("%s", log_held());
   assert_null(device);
   assert_true(fake_pi_is_clean());
   log_drop();

@@ -260,13 +260,10 @@ static void what_64_bits_and_a_message_cannot_hold_is_refused(void **state)
   for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
     struct decomp d;
     struct layout l;
-    char says[128];
     decomp_init(&d, grids[g], cut, 0);
-    snprintf(says, sizeof says, "%lldx%lldx%lld is too large: an array would exceed 64-bit sizes",
-             (long long)grids[g][0], (long long)grids[g][1], (long long)grids[g][2]);
     log_hold(1);
     assert_int_equal(layout_init(&l, &d, 1, 0), g ? STATUS_USAGE : STATUS_OK);
-    assert_string_equal(log_held(), g ? says : "");
+    assert_int_equal(!g, !strstr(log_held(), " is too large: an array would exceed 64-bit sizes"));
     log_drop();
   }
   for (int n = 0; n < 8; n++) {

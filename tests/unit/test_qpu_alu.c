@@ -45,8 +45,7 @@ static uint32_t lane_of(qpu_alu_function function, uint32_t a, uint32_t b)
 
 static void expect_lane(const char *name, uint32_t a, uint32_t b, uint32_t got, uint32_t expected)
 {
-  if (got != expected) print_error("%s %08x %08x: %08x instead of %08x\n", name, a, b, got, expected);
-  assert_int_equal(got, expected);
+  if (got != expected) fail_msg("%s %08x %08x: %08x instead of %08x", name, a, b, got, expected);
 }
 
 static void every_add_operation_is_right(void **state)

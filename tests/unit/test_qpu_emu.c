@@ -85,8 +85,7 @@ static void each_branch_condition_tests_all_lanes(void **state)
                            "mov r1, 1\n:there mov vpm, r1\n" RIG_END(1),
                  set, names[c], "zn"[flag]);
         struct qpu_rig rig = run_rows(text, values[which], NULL);
-        if (rig.out[0] != !taken[c][which]) print_error("%s%c with values %d\n", names[c], "zn"[flag], which);
-        assert_int_equal(rig.out[0], !taken[c][which]);
+        if (rig.out[0] != !taken[c][which]) fail_msg("%s%c with values %d", names[c], "zn"[flag], which);
         rig_close(&rig);
       }
 }
