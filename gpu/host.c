@@ -132,7 +132,8 @@ static void read_groups(struct host_memory *memory)
   if (!stream) return;
   while (fgets(line, sizeof line, stream)) {
     line[strcspn(line, "\n")] = '\0';
-    const char *controllers = strchr(line, ':'), *group = strchr(controllers + 1, ':');
+    const char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group) continue; /* the rest of a line that is longer than the buffer */
     if (!strncmp(controllers, "::", 2)) apply_groups(&group_v2, group + 1, memory);
     if (!strncmp(controllers, ":memory:", 8)) apply_groups(&group_v1, group + 1, memory);
   }
