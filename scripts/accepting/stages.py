@@ -505,7 +505,7 @@ def group(run, what, name, members):
             run.find(
                 "path" if done["outcome"] == "slow" else done["outcome"],
                 members,
-                f"all of {what} together: {done['why']}",
+                f"{'all hosts' if what == 'all' else what} together: {done['why']}",
                 done,
             )
     return [member for member in members if member not in bad]

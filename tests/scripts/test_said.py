@@ -19,6 +19,7 @@ import listing
 import plan
 import report
 import slurm
+import stages
 import store
 from hosts import expand, fold
 from test_pages import Page
@@ -104,6 +105,66 @@ class Said(helper.Case):
         for name in run.a.names:
             run.find("slow", [name], f"GFLOPS of {name}", run.done[f"alone-{name}"], None, ["x"])
         self.said("alike", run)
+
+    def test_stages(self):
+        """stages launch the same jobs, and find and note the same, as before"""
+
+        class Played(helper.Run):
+            has, time_left = (lambda self, program: True), (lambda self: 100)
+
+            def document(self, name):
+                slow = name in self.slow
+                phases = dict.fromkeys(("pack", "d2h", "transfer", "h2d", "unpack"), 1e-6 + slow)
+                other = {
+                    "ranks": [{"rank": 0, "gflops": 9, "phases": phases}],
+                    "result": {"samples": [1, 2, 1]},
+                }
+                return self.documents.get(name) or (other if "-" in name else None)
+
+            def together(self, what, jobs, width=None, stage=None):
+                self.words += [f"{what} {width} {stage} {job}" for job in jobs]
+                found = super().together(what, jobs, width)
+                self.done.update(found)
+                return found
+
+        four, bad = ("noisy", "unverified", "slow", "hang"), {"outcome": "fault", "why": "it is"}
+        for name, slow, outcomes in (
+            ("good", "", {}),
+            (
+                "a path",
+                "pair-b-c again-b-c",
+                {"wires-a-d": "hang", "switch-s": "slow", "all": "slow"},
+            ),
+            (
+                "a host",
+                "pair-a-b again-a-b pair-a-c again-a-c pair-a-d again-a-d",
+                {"fabric": "noisy"},
+            ),
+            (
+                "pairs",
+                "",
+                {f"pair-{pair}": why for pair, why in zip(("a-b", "a-c", "d-b", "c-d"), four)},
+            ),
+            (
+                "alone",
+                "",
+                {"alone-a": "wrong", "alone-b": "noisy", "products-c": "fault", "fabric": "fault"},
+            ),
+            ("none", "", {f"alone-{host}": "environment" for host in "abcd"}),
+        ):
+            made, run = self.run_of([(100 - at, 0.001) for at in range(4)]), Played()
+            run.documents, run.slow, run.words, run.a.given = made.documents, slow.split(), [], {}
+            run.outcomes = {step: {**bad, "outcome": outcome} for step, outcome in outcomes.items()}
+            run.a.leaves, run.a.rounds, run.a.parallel = {"s": list("abc"), "t": ["d"]}, 3, 4
+            run.a.inventory, run.a.expected, run.a.launcher = None, dict.fromkeys("abcd", {}), "go"
+            for host in "abcd":
+                cards = [{"state": "active", "rate_gbps": rate} for rate in (400, 200, 100)]
+                run.documents[f"inventory-{host}"].update(network=cards)
+            run.a.stages = stages.NAMES
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                stages.all_of_them(run)
+            lines = [*run.words, *map(str, run.findings), *run.notes, said.getvalue()]
+            self.as_before(f"stages: {name}", "\n".join(lines).replace(str(helper.SOURCE), "."))
 
     def test_report(self):
         """the report of recorded runs, with predictions, shows what it did before"""
