@@ -57,7 +57,7 @@ document = {"d": json.load(open("d.json"), object_hook=Node)}
 bad = 0
 for line in filter(str.strip, sys.stdin):
     expression, value = line.split(" = ")
-    found, wanted = (eval(text, {"median": None}, document) for text in (expression, value))
+    found, wanted = (eval(text, {"median": None} | document) for text in (expression, value))
     if not near(found, wanted):
         print(f"{expression.strip()} is {found!r} and not {wanted!r}")
         bad = 1
