@@ -44,13 +44,15 @@ follows_schema() { has_jsonschema && follows mem "$1"; }
     "[('stream', 34), ('temporal2', 68), ('temporal3', 102)]" ]
 }
 
-@test "measured traffic moves a sweep on the roofline, wherever its document is among the others" {
-  needs_results
-  echo '{"schema": "himeno-traffic/1", "kernels": [{"kernel": "temporal3", "size": "L", "bytes_a_point": 68}]}' >traffic.json
-  recorded h100-2026-11-check/runs.jsonl ladder-cuda-L >ladder-cuda-L.json
-  quick -b cpu --roofline --sizes 1M --kernels traffic.json,ladder-cuda-L.json --json roof.json >/dev/null
-  [ "$(json roof.json '[(k["intensity"], k["traffic"]) for k in d["roofline"]["kernels"] if k["name"] == "temporal3 L"]')" = \
-    "[(1.5, '68.0 bytes per point and pass, by hardware counters')]" ]
+@test "kernels of other documents are placed by their rate and traffic, and by measured traffic wherever its document is among them" {
+  echo '{"schema": "himeno-traffic/1", "kernels": [{"kernel": "t3", "size": "L", "bytes_a_point": 68}]}' >a
+  echo '{"schema": "himeno-gpu/2", "config": {"kernel": "t2", "size": "M", "class": "temporal", "T": 2}, "result": {"gflops": 90}, "ranks": [1, 2, 3]}' >b
+  echo '{"schema": "himeno-ladder/1", "config": {"size": "L", "ranks": 2}, "rungs": [{"verdict": "wrong"}, {"verdict": "pass", "kernel": "t3", "T": 3, "gflops": 8}]}' >c
+  echo '{"schema": "gemm-gpu/1", "config": {"type": "bf16", "m": 2, "n": 4, "k": 8}, "ranks": [1, 2], "result": {"gflops": 9}, "yardsticks": [{"kernel": "y", "verdict": "pass", "gflops": 6}]}' >d
+  echo '{"schema": "gemm-ladder/2", "config": {"type": "tf32", "ranks": 4}, "sizes": [{}, {"m": 1, "n": 7, "k": 1, "rungs": [{"verdict": "pass"}, {"kernel": "z", "verdict": "pass", "gflops": 8, "predicted": {"device_intensity": 5}}]}]}' >e
+  quick -b cpu --roofline --sizes 1M --kernels a,b,c,d,e --json roof.json >/dev/null
+  [ "$(json roof.json '*["%s, %s: %.4f, %g, %s" % (*[k[x] for x in ("name", "type", "intensity", "gflops")], k["traffic"][:30]) for k in d["roofline"]["kernels"]]')" = \
+    "t2 M, fp32: 1.2143, 30, 56 bytes per point and pass of t3 L, fp32: 1.5000, 4, 68.0 bytes per point and pass, y bf16 4, bf16: 1.1429, 3, A, B and C move once z tf32 7, tf32: 5.0000, 2, its blocks read their rows and" ]
 }
 
 @test "dram-traffic without ncu, and without a program" {
@@ -201,12 +203,10 @@ expect_error() {
 @test "documents that cannot be placed" {
   expect_error 2 '--kernels goes with --roofline' --kernels some.json
   expect_error 3 '--kernels none.json: the file cannot be read' -b cpu --roofline --kernels none.json
-  echo '{"schema": "comm-gpu/1"}' >other.json
-  expect_error 2 '--kernels other.json: no document of himeno-gpu or gemm-gpu' -b cpu --roofline --kernels other.json
+  echo '{"schema": "comm-gpu/1"}' >other.json && expect_error 2 '--kernels other.json: no document of himeno-gpu or gemm-gpu' -b cpu --roofline --kernels other.json
   echo '{"schema": "himeno-gpu/1", "config": {"kernel": "x"}}' >half.json
   expect_error 2 '--kernels half.json: it has no class, T and rate' -b cpu --roofline --kernels half.json
-  echo 'no JSON' >text.json
-  expect_error 2 '--kernels text.json: ' -b cpu --roofline --kernels text.json
+  echo 'no JSON' >text.json && expect_error 2 "--kernels text.json: '\[' or '\{' expected near 'no'" -b cpu --roofline --kernels text.json
 }
 @test "a JSON path in a folder that is not there" { expect_error 3 'none/such.json' -b cpu --mixes --json none/such.json; }
 
