@@ -217,8 +217,8 @@ int nvmlDeviceGetFieldValues(device_t device, int n, struct field *fields)
   return SUCCESS;
 }
 
-/* holder=PID: a process that, besides this one, uses holder_mib of memory. memory_mib: the whole
- * memory. */
+/* holder=PID: a process that, besides this one, uses holder_mib of memory. more: further processes,
+ * with the next numbers and 1 GiB, 2 GiB and so on. memory_mib: the whole memory. */
 struct process {
   unsigned id;
   unsigned long long bytes;
@@ -233,6 +233,16 @@ int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *n, struct
   list[0] = (struct process){.id = (unsigned)getpid(), .bytes = 1 << 30};
   list[1] = (struct process){.id = holder, .bytes = (unsigned long long)given("holder_mib", device, 0) << 20};
   *n = holder ? 2 : 1;
+  return SUCCESS;
+}
+
+int nvmlDeviceGetGraphicsRunningProcesses_v2(device_t device, unsigned *n, struct process *list);
+int nvmlDeviceGetGraphicsRunningProcesses_v2(device_t device, unsigned *n, struct process *list)
+{
+  *n = (unsigned)given("more", device, 0) + 1;
+  for (unsigned p = 0; p < *n; p++)
+    list[p] = (struct process){.id = (unsigned)given("holder", device, getpid()) + p,
+                               .bytes = (unsigned long long)p << 30};
   return SUCCESS;
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "gpu/memory.h"
 #include "gpu/telemetry.h"
 
 static void write_file(const char *path, const char *text)
@@ -56,19 +57,19 @@ static void nvml_reports_ecc_links_and_retired_memory(void **state)
   assert_true(s.ecc == 0 && s.corrected == 7 && s.uncorrected == 2 && s.retired == 7);
   assert_true(s.pcie_gen == 4 && s.pcie_gen_max == 5 && s.pcie_width == 8 && s.pcie_width_max == 16);
   assert_true(s.nvlinks == 18 && s.nvlinks_active == 17 && s.sm_mhz_max == 1980 && s.memory_mhz_max == 2619);
+  telemetry_state(fake("pages=4 pages_double=1", "rows"), &s); /* of older devices */
+  assert_int_equal(s.retired, 5);
 }
 
 /* An H200 has 6144 bits at 3201 MHz, twice per clock, and 16896 lanes at 1980 MHz. */
 static void peaks_are_clocks_by_widths(void **state)
 {
   struct telemetry_state s;
-  struct telemetry *t = fake("top=1980 memory_top=3201 bits=6144 cores=16896", "");
-  telemetry_state(t, &s);
+  telemetry_state(fake("top=1980 memory_top=3201 bits=6144 cores=16896", ""), &s);
   assert_true(telemetry_peak_bytes(&s) == 4916.736e9 && telemetry_peak_flops(&s) == 66908.16e9);
   static const char *const incomplete[] = {"bits=6144 cores=16896 mig=1", ""};
   for (int n = 0; n < 2; n++) {
-    t = fake(incomplete[n], "");
-    telemetry_state(t, &s);
+    telemetry_state(fake(incomplete[n], ""), &s);
     assert_true(telemetry_peak_bytes(&s) == 0 && telemetry_peak_flops(&s) == 0);
   }
 }
@@ -80,6 +81,14 @@ static void nvml_reports_who_else_holds_memory(void **state)
   telemetry_memory("0000:12:00.0", &m);
   assert_true(m.total == (int64_t)81559 << 20 && m.free == (int64_t)(81559 - 74752) << 20);
   assert_true(m.n == 1 && m.holder[0].process == 4711 && m.holder[0].bytes == (int64_t)74752 << 20);
+  struct gpu_device device = {.info = {.pci = "0000:12:00.0"}};
+  char text[GPU_HOLDERS_TEXT];
+  fake("holder=4200000 holder_mib=2560 more=5", "");
+  assert_string_equal(
+      gpu_memory_holders(&device, text),
+      "; held by process 4200005 (of another container, 5.0 GiB), process 4200004 (of another "
+      "container, 4.0 GiB), process 4200003 (of another container, 3.0 GiB), process 4200000 (of "
+      "another container, 2.5 GiB) and 2 more");
   telemetry_memory("", &m);
   assert_true(m.total < 0 && m.free < 0 && m.n == 0);
 }
@@ -93,8 +102,7 @@ static void nvml_counts_bytes_through_links(void **state)
   assert_true(before.nvlink == 7 * 1024 && before.pcie == 4294967290 && after.pcie == 4);
   after = telemetry_sent_between(&before, &after);
   assert_true(after.nvlink == 5 * 1024 && after.pcie == 10);
-  t = fake("pcie=3", "");
-  telemetry_sent(t, &none);
+  telemetry_sent(fake("pcie=3", ""), &none);
   assert_true(none.nvlink == TELEMETRY_UNKNOWN && none.pcie == 3);
   none = telemetry_sent_between(&before, &none);
   assert_true(none.nvlink == TELEMETRY_UNKNOWN);
@@ -106,8 +114,7 @@ static void nvml_counts_millijoules(void **state)
   struct telemetry *t = fake("joules=1234.567", "");
   assert_non_null(strstr(telemetry_joules(t, &joules), "NVML"));
   assert_true(joules > 1234.5669 && joules < 1234.5671);
-  t = fake("", "");
-  assert_null(telemetry_joules(t, &joules));
+  assert_null(telemetry_joules(fake("", ""), &joules));
 }
 
 static void nvml_counts_replays_crc_errors_and_xids(void **state)
@@ -127,18 +134,9 @@ static void nvml_counts_replays_crc_errors_and_xids(void **state)
   setenv("FAKE_NVML", "xid=48", 1);
   telemetry_state(t, &s);
   assert_true(s.xids == 2 && s.xid == 48);
-  t = fake("links=0", "resent xid");
-  telemetry_state(t, &s);
+  telemetry_state(fake("links=0", "resent xid"), &s);
   assert_true(s.pcie_replays == TELEMETRY_UNKNOWN && s.xids == TELEMETRY_UNKNOWN);
   assert_true(s.nvlink_replays == TELEMETRY_UNKNOWN && s.nvlink_crc == TELEMETRY_UNKNOWN);
-}
-
-static void pages_replace_rows_on_older_devices(void **state)
-{
-  struct telemetry_state s;
-  struct telemetry *t = fake("pages=4 pages_double=1", "rows");
-  telemetry_state(t, &s);
-  assert_int_equal(s.retired, 5);
 }
 
 static void what_a_driver_lacks_stays_unknown(void **state)
@@ -194,18 +192,6 @@ static void put(const char *name, const char *text)
   write_file(path, text);
 }
 
-static struct telemetry *card(void)
-{
-  return opened("0000:C1:00.0", "sysfs");
-}
-
-static struct telemetry_sample sample_of(struct telemetry *t)
-{
-  struct telemetry_sample sample;
-  telemetry_read(t, &sample);
-  return sample;
-}
-
 static void sysfs_reports_power_temperature_and_link(void **state)
 {
   struct telemetry_state s;
@@ -218,8 +204,9 @@ static void sysfs_reports_power_temperature_and_link(void **state)
   put("hwmon/hwmon3/temp1_input", "61500\n");
   put("hwmon/hwmon3/freq1_input", "1700000000\n");
   put("hwmon/hwmon3/freq2_input", "1300000000\n");
-  struct telemetry *t = card();
-  struct telemetry_sample sample = sample_of(t);
+  struct telemetry *t = opened("0000:C1:00.0", "sysfs");
+  struct telemetry_sample sample;
+  telemetry_read(t, &sample);
   telemetry_state(t, &s);
   assert_true(sample.watts == 305 && sample.celsius == 61 && sample.sm_mhz == 1700 &&
               sample.memory_mhz == 1300);
@@ -228,30 +215,29 @@ static void sysfs_reports_power_temperature_and_link(void **state)
               s.retired == TELEMETRY_UNKNOWN && sample.throttle == TELEMETRY_UNKNOWN);
 }
 
-static void amdgpu_counts_errors_and_bad_pages(void **state)
+static void amdgpu_counts_errors_bad_pages_and_memory(void **state)
 {
   struct telemetry_state s;
+  struct telemetry_memory m;
   put("vendor", "0x1002\n");
   put("ras/umc_err_count", "ue: 1\nce: 12\nde: 3\n");
   put("ras/gpu_vram_bad_pages", "0x027f5d43 : 0x00001000 : R\n0x027f5d4b : 0x00001000 : P\n"
                                 "0x027f5d53 : 0x00001000 : F\n");
-  struct telemetry *t = card();
+  struct telemetry *t = opened("0000:C1:00.0", "sysfs");
   telemetry_state(t, &s);
   assert_true(s.uncorrected == 1 && s.corrected == 12 && s.retired == 2);
   put("ras/umc_err_count", "ue: 1\nce: 13\nde: 3\n");
   put("ras/gpu_vram_bad_pages", "");
   telemetry_state(t, &s);
   assert_true(s.corrected == 13 && s.retired == 0);
-}
-
-static void newer_amdgpus_count_errors_elsewhere(void **state)
-{
-  struct telemetry_state s;
-  put("vendor", "0x1002\n");
-  put("ras/aca_umc", "ue: 0\nce: 4\nde: 0\n");
-  struct telemetry *t = card();
+  put("ras/umc_err_count", "");
+  put("ras/aca_umc", "ue: 0\nce: 4\nde: 0\n"); /* newer devices */
   telemetry_state(t, &s);
   assert_true(s.uncorrected == 0 && s.corrected == 4);
+  put("mem_info_vram_total", "68702699520\n");
+  put("mem_info_vram_used", "702699520\n");
+  telemetry_memory("0000:C1:00.0", &m);
+  assert_true(m.total == 68702699520 && m.free == 68000000000 && m.n == 0);
 }
 
 static void reasons_are_named(void **state)
@@ -275,12 +261,10 @@ int main(void)
       cmocka_unit_test(nvml_counts_bytes_through_links),
       cmocka_unit_test(nvml_counts_millijoules),
       cmocka_unit_test(nvml_counts_replays_crc_errors_and_xids),
-      cmocka_unit_test(pages_replace_rows_on_older_devices),
       cmocka_unit_test(what_a_driver_lacks_stays_unknown),
       cmocka_unit_test(without_a_library_or_a_place_nothing_is_known),
       cmocka_unit_test_setup_teardown(sysfs_reports_power_temperature_and_link, tree_open, tree_close),
-      cmocka_unit_test_setup_teardown(amdgpu_counts_errors_and_bad_pages, tree_open, tree_close),
-      cmocka_unit_test_setup_teardown(newer_amdgpus_count_errors_elsewhere, tree_open, tree_close),
+      cmocka_unit_test_setup_teardown(amdgpu_counts_errors_bad_pages_and_memory, tree_open, tree_close),
       cmocka_unit_test(reasons_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
