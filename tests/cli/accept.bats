@@ -105,6 +105,7 @@ one_type() { sed -i 's/"Null device [0-9]*"/"Null device"/' "$@"; }
 d = json.load(open("good1.json"))
 for rank, gflops in zip(d["ranks"], (12, 12.4, 11.8, 11)): rank["compute_gflops"] = gflops
 for n, path in enumerate(d["paths"]): path.update(latency=1e-6 * (n + 4), gbps=100 - n)
+d["ranks"][1]["telemetry"]["link"]["nvlinks_active"] = None # a value that a device lacks is not limited
 json.dump(d, open("wide.json", "w"))'
   run --separate-stderr "$judge" --make-policy wide.json
   [ "$("$PYTHON" -c 'import json, sys, textwrap
@@ -124,8 +125,8 @@ what a sound device has
 NVIDIA'\''s DCGM: its health check fails a device at 100 per second
 {"name": "Null device, 4", "device_gflops_min": 9.6761, "ceiling_share_min": 0.950073, "theory_share_min": 0.944815,
 "device_spread_max": 0.235295, "device_noise_max": 0.02, "exchange_us_max": 17.6195, "exchange_gbps_min": 48.75,
-"pcie_gen_min": 5, "pcie_width_min": 16, "nvlinks_min": 18, "ecc": true, "ecc_uncorrected_max": 0, "devices_unshared":
-true, "stragglers_max": 0, "episodes_max": 0, "counted_max": 0, "nvlink_crc_rate_max": 100.0, "throttled_max": 0,
+"pcie_gen_min": 5, "pcie_width_min": 16, "ecc": true, "ecc_uncorrected_max": 0, "devices_unshared": true,
+"stragglers_max": 0, "episodes_max": 0, "counted_max": 0, "nvlink_crc_rate_max": 100.0, "throttled_max": 0,
 "throttle_forbidden": ["hardware", "thermal", "hardware_thermal", "power_brake"]}' ]
   CLOCK_MACHINE="usual seed=7" FAKE_NVML="bits=32" accept 0 4 site.json -w
   CLOCK_MACHINE="usual seed=7 device@2=1.05" FAKE_NVML="bits=32" accept 5 4 site.json -w

@@ -425,7 +425,7 @@ static void a_report_lists_findings_and_checks(void **state)
                       .compared = 1,
                       .checks = {2,
                                  {{"", "rate", "", 0, 1, 1, 0, CHECK_PASS, 0, "", "May"},
-                                  {"", "links", "", 0, NAN, 1, 0, CHECK_UNKNOWN, 0, "", "May"}}}};
+                                  {"", "links", "", 0, NAN, 1, 0, CHECK_INAPPLICABLE, 0, "", "May"}}}};
   capture = capture_begin(stdout);
   judged_text(&j, stdout);
   judged_headline(&j, stdout);
@@ -435,7 +435,7 @@ static void a_report_lists_findings_and_checks(void **state)
             "  acceptance by comparison with the earlier run\n"
             "    check                                           value     required    margin  result\n"
             "    rate                                                1  >=        1         0  pass\n"
-            "    links                                               –  >=        1            unknown\n"
+            "    links                                          does not apply\n"
             "  ACCEPTED: 1 of 2 checks passed; 1 not checked: links\n");
   free(text);
   json_decref(run);

@@ -26,6 +26,7 @@ static void the_checks_of_speed_hold_at_their_limits(void **state)
     assert_int_equal(pass.outcome, CHECK_PASS);
     assert_int_equal(fail.outcome, CHECK_FAIL);
   }
+  assert_int_equal(checked(run, "{\"device_spread_max\": 0.06}").rank, 3);
   json_decref(run);
 }
 
@@ -59,15 +60,6 @@ static void two_blocks_give_no_speed(void **state)
   json_decref(run);
 }
 
-static void one_rank_has_no_other_to_be_compared_with(void **state)
-{
-  json_t *one = whole_run(steady, 5, 1), *three = whole_run(steady, 5, 3);
-  assert_int_equal(checked(one, "{\"device_spread_max\": 0.01}").outcome, CHECK_INAPPLICABLE);
-  assert_int_equal(checked(three, "{\"stragglers_max\": 9}").outcome, CHECK_INAPPLICABLE);
-  json_decref(one);
-  json_decref(three);
-}
-
 static void each_check_needs_its_number_of_ranks(void **state)
 {
   static const char *const pairs =
@@ -83,6 +75,11 @@ static void each_check_needs_its_number_of_ranks(void **state)
                                                                 : check_kinds[k].name != NULL;
     assert_int_equal(check_kinds[k].ranks_min, least);
   }
+  json_t *one = whole_run(steady, 5, 1), *three = whole_run(steady, 5, 3);
+  assert_string_equal(checked(one, "{\"device_spread_max\": 0.01}").why, "needs 2 ranks");
+  assert_int_equal(checked(three, "{\"stragglers_max\": 9}").outcome, CHECK_INAPPLICABLE);
+  json_decref(one);
+  json_decref(three);
 }
 
 static int outcomes(const json_t *document, const char *policy, enum check_outcome outcome)
@@ -164,6 +161,8 @@ static void what_a_busy_host_may_explain_is_noisy(void **state)
   }
   put(document, "ranks.2.starved", json_real(0.05));
   assert_int_equal(checked(document, "{\"efficiency_min\": 2}").outcome, CHECK_FAIL);
+  put(document, "ranks.0.starved", json_real(0.0501)); /* of the first rank alone */
+  assert_int_equal(checked(document, "{\"efficiency_min\": 2}").outcome, CHECK_NOISY);
   json_decref(document);
 }
 
@@ -476,7 +475,6 @@ int main(void)
       cmocka_unit_test(the_checks_of_speed_hold_at_their_limits),
       cmocka_unit_test(one_interrupted_block_is_no_slow_machine),
       cmocka_unit_test(two_blocks_give_no_speed),
-      cmocka_unit_test(one_rank_has_no_other_to_be_compared_with),
       cmocka_unit_test(each_check_needs_its_number_of_ranks),
       cmocka_unit_test(a_noisy_run_is_not_slow),
       cmocka_unit_test(a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges),

@@ -91,12 +91,12 @@ static void assert_document(const struct state *s, const char *wanted)
 static void each_field_has_its_name_type_and_place(void **state)
 {
   double rows[] = {0.5, 1};
-  const struct state s = {"n", 1.5, rows, 2, 3, 1, 1};
+  const struct state s = {"n", 0, rows, 2, 3, 1, 1};
   assert_document(&s,
-                  "{\"name\":\"n\",\"rate\":1.5,\"offset\":1.5,\"number\":3,\"on\":true,\"sum\":\"00000002\","
+                  "{\"name\":\"n\",\"rate\":0.0,\"offset\":0.0,\"number\":3,\"on\":true,\"sum\":\"00000002\","
                   "\"colour\":\"green\",\"origin\":null,\"width\":4,\"kind\":\"test\",\"part\":{\"procs\":[1,"
                   "2,3],\"range\":"
-                  "[1.5,2.0],\"slots\":[2,5],\"load\":1.5,\"note\":\"n\"},\"rows\":[{\"seconds\":0.5},{"
+                  "[0.0,2.0],\"slots\":[2,5],\"load\":0.0,\"note\":\"n\"},\"rows\":[{\"seconds\":0.5},{"
                   "\"seconds\":1.0}],\"settings\":{\"red\":\"\","
                   "\"green\":\"\"}}");
 }
@@ -143,6 +143,7 @@ static void the_same_calls_make_the_schema(void **state)
   assert_string_equal(json_string_value(json_object_get(schema, "$schema")),
                       "https://json-schema.org/draft/2020-12/schema");
   assert_string_equal(json_string_value(json_object_get(schema, "title")), "A test");
+  assert_string_equal(json_string_value(json_object_get(schema, "description")), "One state.");
   assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
   char *required = json_dumps(json_object_get(schema, "required"), JSON_COMPACT);
   assert_string_equal(
@@ -232,6 +233,7 @@ static void frame(struct doc *d, const struct state *s)
 {
   (void)s;
   doc_frame(d, "test/1", "test", "", "");
+  doc_spread(d, "times", (struct stats_summary){.min = 0, .median = 1.5, .max = 2});
 }
 
 static void the_frame_names_its_program_and_host(void **state)
@@ -243,6 +245,14 @@ static void the_frame_names_its_program_and_host(void **state)
   json_t *document = doc_close(&d), *schema = schema_of(frame);
   assert_string_equal(json_string_value(json_object_get(document, "schema")), "test/1");
   assert_string_equal(json_string_value(json_object_get(document, "program")), "test");
+  json_t *times = json_pack("{sf, sf, sf}", "min", 0.0, "median", 1.5, "max", 2.0);
+  assert_true(json_equal(json_object_get(document, "times"), times));
+  json_decref(times);
+  assert_property(schema, "times",
+                  OBJECT("[\"min\",\"median\",\"max\"]",
+                         "\"min\":{\"type\":\"number\",\"description\":\"[s]\",\"minimum\":0},"
+                         "\"median\":{\"type\":\"number\",\"description\":\"[s]\",\"minimum\":0},"
+                         "\"max\":{\"type\":\"number\",\"description\":\"[s]\",\"minimum\":0}"));
   assert_property(schema, "schema", "{\"const\":\"test/1\"}");
   for (int i = 0; i < 6; i++) {
     assert_non_null(json_object_get(document, keys[i]));

@@ -87,17 +87,13 @@ static void assert_refused(const char *line, const char *message)
   assert_string_equal(log_held(), message);
 }
 
-static void the_empty_command_line_runs_and_changes_nothing(void **state)
+static void the_empty_line_changes_nothing_and_a_value_has_four_spellings(void **state)
 {
+  static const char *const lines[] = {"--sweeps 12", "--sweeps=12", "-n 12", "-n12"};
   struct settings untouched = {0};
   assert_int_equal(parse(""), STATUS_OK);
   assert_int_equal(request, OPTION_RUN);
   assert_memory_equal(&settings, &untouched, sizeof settings);
-}
-
-static void a_value_has_four_spellings(void **state)
-{
-  static const char *const lines[] = {"--sweeps 12", "--sweeps=12", "-n 12", "-n12"};
   for (int i = 0; i < 4; i++) {
     assert_int_equal(parse(lines[i]), STATUS_OK);
     assert_int_equal(settings.sweeps, 12);
@@ -452,8 +448,7 @@ static void variables_are_read_strictly(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_empty_command_line_runs_and_changes_nothing),
-      cmocka_unit_test(a_value_has_four_spellings),
+      cmocka_unit_test(the_empty_line_changes_nothing_and_a_value_has_four_spellings),
       cmocka_unit_test(every_type_is_stored),
       cmocka_unit_test(what_is_wrong_is_refused_with_the_reason),
       cmocka_unit_test(a_slip_is_refused_but_understood),
