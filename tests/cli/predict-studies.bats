@@ -220,7 +220,7 @@ runs/strong-L-3-staged-3x1x1.json: 821 us per sweep instead of the 361 expected 
 ...
 4 ranks XL weak 4 4x1x1 staged 3416.95 3436.33 +0.6% | ... and 82 more: --json has them all | 102 of 102 predicted, median error 1.4%, worst 20.9%
 REPORT
-  [ "$(json p.json 'len(d["config"]["left_out"]), d["config"]["runs"], [path["staging"] for path in d["model"]["paths"]]')" = "13 43 [None, 'by MPI alone, as before shared memory']" ]
+  [ "$(json p.json 'len(d["config"]["left_out"]), [path["staging"] for path in d["model"]["paths"]], *(d["model"][key] for key in ("runs", "per_host", "bytes_most", "device_spread", "sharers_most", "memories", "sizes", "cuts"))')" = "13 [None, 'by MPI alone, as before shared memory'] 43 0 4169760.0 0.0139 1 0 ['L', 'M', 'S', 'XL'] ['1x2x1', '2x1x1', '3x1x1', '2x2x1', '4x1x1']" ]
   follows_schema p.json
   "$predict" --study runs --comm "$recorded/paths.json" -s L -n 2 --include unverified,machines,duplicates,outliers --json p.json >/dev/null
   [ "$(json p.json 'sorted(l["as"] for l in d["config"]["left_out"])')" = "['kind', 'staging']" ]

@@ -47,8 +47,7 @@ REPORT
 
 # between PER RANKS OPTION...: runs comm-gpu on hosts of PER ranks, whose memories and cards are their own.
 between() {
-  printf '%s\n' 'r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}' "export OMPI_COMM_WORLD_LOCAL_RANK=\$((r % $1)) SLURMD_NODENAME=n\$((r / $1))" \
-    "export LD_PRELOAD=$top_builddir/tests/fault/apart.so" 'exec "$@"' >played
+  printf '%s\n' 'r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}' "export OMPI_COMM_WORLD_LOCAL_RANK=\$((r % $1)) SLURMD_NODENAME=n\$((r / $1))" "export LD_PRELOAD=$top_builddir/tests/fault/apart.so" 'exec "$@"' >played
   HIMENO_NULL_DEVICES=$1 run --separate-stderr on "$2" bash ./played "$top_builddir/tests/clock/comm-gpu" -b null --samples 3 --max 64K --json d.json "${@:3}"
 }
 

@@ -239,6 +239,8 @@ static void bytes_by_tcp_are_found_while_an_rdma_card_is_idle(void **state)
 static void a_rank_is_bound_to_the_card_of_its_number(void **state)
 {
   setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
+  write_counter("class/infiniband/mlx5_1/ports/1/rate", "200 Gb/sec");
+  write_counter("class/infiniband/mlx5_2/ports/1/rate", "1000 Gb/sec");
   bench_wires_bind();
   assert_string_equal(getenv("UCX_NET_DEVICES"), "mlx5_0:1");
   assert_string_equal(getenv("MV2_IBA_HCA"), "mlx5_0");

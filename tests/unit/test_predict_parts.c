@@ -66,6 +66,9 @@ static void the_slowest_rank_decides_and_paths_carry_bytes_concurrently(void **s
   assert_int_equal(model_slowest(model, 3, "staged", &as_measured, &g, &time), STATUS_OK);
   assert_near(time.seconds / (2 * face / 1e9), 1, 1e-9);
   assert_true(g.bytes[STUDY_SAME_HOST] == 2 * face && g.bytes[STUDY_OTHER_HOST] == 0);
+  double *value = model->terms.fitted.value;
+  value[TERM_REDUCE] = value[TERMS + TRANSPORT_SYNC] = value[TERMS + TRANSPORT_NEIGHBOUR] = 1e-5;
+  assert_near(model_shift(&model->terms, &g, 0, &as_measured, 2), log(2), 1e-9);
   free(model);
 }
 

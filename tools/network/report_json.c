@@ -90,7 +90,7 @@ static void comm_point_document(struct doc *d, const struct bench_point *point, 
   doc_real(
       d, "busbw", DOC_OPTIONAL, "GB/s",
       "Of collectives, as nccl-tests has it: gbps times 2 (n - 1) / n, all-to-all (n - 1) / n, of n ranks.",
-      bus > 0 && point->seconds > 0 ? bus * (double)point->bytes / point->seconds / 1e9 : NAN);
+      bus > 0 ? bus * (double)point->bytes / point->seconds / 1e9 : NAN);
   doc_whole(d, "transfers", 0, "", point->transfers);
   stages_document(d, &point->stages);
   doc_end(d);

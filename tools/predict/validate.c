@@ -47,9 +47,9 @@ static void run_predict(const struct model *model, const struct study_run *run, 
       workload_geometry(run, per_host, &pair->geometry) == STATUS_OK &&
       model_slowest(model, per_host, run->transport, &as_measured, &pair->geometry, &pair->time) == STATUS_OK;
   log_mute(0);
-  pair->error = pair->predicted ? pair->time.seconds / run->seconds - 1 : 0;
   pair->via = run->ranks > 1 ? study_transport_find(&model->terms.paths, run->transport) : -1;
   if (!pair->predicted) return;
+  pair->error = pair->time.seconds / run->seconds - 1;
   model_beyonds(&model->range, &pair->geometry, run->size, pair->beyond);
   model_interval(model, &pair->geometry, run->transport, &as_measured, run->size, &pair->time);
 }
