@@ -113,10 +113,10 @@ class Said(helper.Case):
             has, time_left = (lambda self, program: True), (lambda self: 100)
 
             def document(self, name):
-                slow = name in self.slow
+                slow, wire = name in self.slow, {"wire": {"share": 0.5, "card": "mlx5_0/1"}}
                 phases = dict.fromkeys(("pack", "d2h", "transfer", "h2d", "unpack"), 1e-6 + slow)
                 other = {
-                    "ranks": [{"rank": 0, "gflops": 9, "phases": phases}],
+                    "ranks": [{"rank": 0, "gflops": 9, "phases": phases, **wire}],
                     "result": {"samples": [1, 2, 1]},
                 }
                 return self.documents.get(name) or (other if "-" in name else None)
@@ -129,7 +129,6 @@ class Said(helper.Case):
 
         four, bad = ("noisy", "unverified", "slow", "hang"), {"outcome": "fault", "why": "it is"}
         for name, slow, outcomes in (
-            ("good", "", {}),
             (
                 "a path",
                 "pair-b-c again-b-c",
@@ -150,6 +149,7 @@ class Said(helper.Case):
                 "",
                 {"alone-a": "wrong", "alone-b": "noisy", "products-c": "fault", "fabric": "fault"},
             ),
+            ("a card", "", {"wires-a-d": "slow", "wires-d-c": "slow"}),
             ("none", "", {f"alone-{host}": "environment" for host in "abcd"}),
         ):
             made, run = self.run_of([(100 - at, 0.001) for at in range(4)]), Played()

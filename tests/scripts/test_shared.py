@@ -163,7 +163,6 @@ class Shared(helper.Case):
             [gpu_check_summary.figure("", value, 0.99)["verdict"] for value in (0.989, 0.99, 1)],
             ["slow", "met", "met"],
         )
-        self.assertIsNone(gpu_check_summary.figure("", 1)["verdict"])
         runs = self.recorded("h100-2026-11-check")
         os.mkdir("json")
         os.mkdir("notes")
