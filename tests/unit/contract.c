@@ -159,7 +159,7 @@ static void copies_of_rows_reach_their_bytes_and_no_others(void **state)
 
 static void clear_zeroes_its_bytes_and_no_others(void **state)
 {
-  static const size_t places[][2] = {{0, 4}, {64, 256}, {1001, 1}, {1003, 6}, {2048, 2048}};
+  static const size_t places[][2] = {{0, 4}, {64, 256}, {512, 7}, {1001, 4}, {1003, 6}, {2048, 2048}};
   struct gpu_mem mem;
   unsigned char *all = pattern(BUFFER_BYTES, 3), *back = test_malloc(BUFFER_BYTES);
   expect_ok(gpu_alloc(device, BUFFER_BYTES, &mem));

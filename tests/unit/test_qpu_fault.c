@@ -83,12 +83,25 @@ static void a_deadlock_is_found_and_names_who_waits_for_what_and_endless_program
 
 static void configurations_that_cannot_be_and_allocations_of_too_much_are_refused(void **state)
 {
-  static const struct qpu_emu_config bad[] = {{.n_qpus = -1}, {.n_qpus = 65}, {.threads_per_qpu = 3}};
-  struct qpu_emu *emu;
+  static const struct {
+    struct qpu_emu_config config;
+    struct qpu_job job;
+    const char *says;
+  } cases[] = {
+      {{.n_qpus = -1}, {0}, "-1 QPUs: 1 to 64 can be emulated"},
+      {{.n_qpus = 65}, {0}, "65 QPUs: 1 to 64 can be emulated"},
+      {{.threads_per_qpu = 3}, {0}, "3 threads a QPU: it has 1 or 2"},
+      {{.n_qpus = 64}, {4, 0}, "job 0: code must be 8-byte aligned and uniforms 4-byte aligned"},
+      {{.threads_per_qpu = 2}, {0, 2}, "job 0: code must be 8-byte aligned and uniforms 4-byte aligned"}};
+  struct qpu_emu *emu = NULL;
   uint32_t address;
   log_hold(1);
-  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-    assert_int_equal(qpu_emu_create(&bad[i], &emu), STATUS_USAGE);
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    status_t status = qpu_emu_create(&cases[c].config, &emu);
+    if (status == STATUS_OK) status = qpu_emu_run(emu, &cases[c].job, 1);
+    qpu_emu_destroy(emu);
+    emu = NULL;
+    if (status != STATUS_USAGE || strcmp(log_held(), cases[c].says)) fail_msg("%d: %s", status, log_held());
     log_drop();
   }
   assert_int_equal(qpu_emu_create(&(struct qpu_emu_config){.memory_bytes = SIZE_MAX}, &emu),
