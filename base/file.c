@@ -29,7 +29,7 @@ struct target {
   int plain;           /**< 1 if the path is a plain file or does not exist yet */
   int descriptor;      /**< N if the path leads to /dev/fd/N of this process, otherwise −1 */
   int exists;
-  struct stat before; /**< the file's attributes, if it exists */
+  struct stat before; /**< the file's attributes, zeros if it does not exist */
 };
 
 static status_t cannot_write(const char *path, int cause)
@@ -131,8 +131,8 @@ int file_is_same(const char *a, const char *b)
   struct target x, y;
   int no_x = target_init(&x, a), no_y = target_init(&y, b);
   if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0 || x.descriptor >= 0) return 0;
-  if (x.exists && y.exists) return S_ISREG(x.before.st_mode) && same_inode(&x.before, &y.before);
-  return !no_x && !no_y && !x.exists && !y.exists && same_name(x.path, y.path);
+  if (x.exists || y.exists) return S_ISREG(x.before.st_mode) && same_inode(&x.before, &y.before);
+  return !no_x && !no_y && same_name(x.path, y.path);
 }
 
 /* ---- input files and open pipes ---- */
@@ -158,7 +158,7 @@ static int inode_add(struct inodes *inodes, const struct stat *info, int descrip
 
 static struct inode *inode_find(const struct inodes *inodes, const struct target *target)
 {
-  for (size_t i = 0; target->exists && i < inodes->n; i++)
+  for (size_t i = 0; i < inodes->n; i++)
     if (same_inode(&inodes->list[i].info, &target->before)) return &inodes->list[i];
   return NULL;
 }
@@ -197,7 +197,7 @@ static void signals_hold(struct sigaction before[ENDINGS])
 static void signals_release(const struct sigaction before[ENDINGS])
 {
   for (size_t e = 0; e < ENDINGS; e++) sigaction(endings[e], &before[e], NULL);
-  if (came) raise(came);
+  raise(came); /* 0 sends nothing */
 }
 
 /* Writes all bytes. Returns 0, or the errno. */
@@ -372,8 +372,7 @@ static int write_into(const struct target *target, const char *bytes, size_t siz
     cause = overwrite(descriptor, target, bytes, size);
   else if (bytes)
     cause = file_put(descriptor, bytes, size);
-  else if (target->exists && S_ISFIFO(target->before.st_mode) &&
-           inode_add(&held, &target->before, descriptor))
+  else if (S_ISFIFO(target->before.st_mode) && inode_add(&held, &target->before, descriptor))
     return 0;
   return close(descriptor) != 0 && !cause ? errno : cause;
 }
