@@ -42,14 +42,14 @@ int program_schema(const struct program *p)
 
 status_t program_check(const struct program *p)
 {
-  return p->json && *p->json ? file_check(*p->json) : STATUS_OK;
+  return *p->json ? file_check(*p->json) : STATUS_OK;
 }
 
 status_t program_report(const struct program *p)
 {
   const char *json = *p->json;
   progress_clear();
-  if (p->report) p->report(program_out(json));
+  p->report(program_out(json));
   if (!json) return STATUS_OK;
   json_t *document = p->document ? p->document() : NULL;
   if (!document) {
@@ -97,7 +97,7 @@ int program_main(const struct program *p, int argc, char **argv)
   start_signals();
   status_t status = option_parse_all(p->options, argc, argv, p->config, &request);
   if (status == STATUS_OK && request == OPTION_SHOW_SCHEMA) return program_schema(p);
-  progress_open(!p->quiet || *p->quiet, started);
+  progress_open(*p->quiet, started);
   if (status == STATUS_OK && program_runs(p, request))
     status = program_run(p);
   else if (status == STATUS_OK)

@@ -22,15 +22,15 @@ struct placement;
 struct program {
   const struct option_program *options;
   void *config;            /**< configuration into which the options are parsed */
-  const char *const *json; /**< value of --json; NULL: the program writes its documents itself */
+  const char *const *json; /**< value of --json */
   const int *list;         /**< value of --list; NULL: no such option */
-  const int *quiet;        /**< value of --quiet; NULL: no such option */
+  const int *quiet;        /**< value of --quiet */
 
   /** Runs the program. Sets \a ended to 1 if there is a report to print, whatever the status. All
    * ranks must set \a ended and the status alike, except after a failure on one rank while the
    * others wait: it leaves its message in the held log (log_held), and the job is aborted. */
   status_t (*run)(int *ended);
-  /** Prints the report for people; NULL: the run has printed it. */
+  /** Prints the report for people. */
   void (*report)(FILE *out);
   /** Writes the document; in schema mode declares that of the options before --schema. */
   void (*fields)(struct doc *d);

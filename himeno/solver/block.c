@@ -3,7 +3,6 @@
  * ceiling (bandwidth of the same traffic without the stencil). */
 #include <string.h>
 
-#include "base/log.h"
 #include "base/stats.h"
 #include "comm/ranks/watch.h"
 #include "himeno/solver/state.h"
@@ -191,9 +190,6 @@ status_t solver_block_continue(struct solver *s, int sweeps, int cut, struct sol
   const struct solver_gosa *gosa = &s->passes.gosa;
   const struct gpu_mem *sums = &s->grid.fields.gosa;
   struct solver_block b = {.sweeps = sweeps, .checks = s->outcome.checks, .own_gosa = gosa->host};
-  if (sweeps < 1 || sweeps > s->config.max_sweeps)
-    return log_fail(STATUS_USAGE, "a block of %d sweeps in a solver made for 1 to %d", sweeps,
-                    s->config.max_sweeps);
   RETURN_IF_FAILED(gpu_clear(s->grid.compute, *sums, 0, sums->bytes));
   RETURN_IF_FAILED(segments_run(s, cut, sweeps));
   s->grid.swept += sweeps;

@@ -43,6 +43,7 @@ struct solver_config himeno_solver_config(const struct himeno_choice *choice)
       .faults = flip_any() ? flip_faults : NULL,
   };
   if (c.max_sweeps < HIMENO_REHEARSAL_SWEEPS) c.max_sweeps = HIMENO_REHEARSAL_SWEEPS;
+  if (c.max_sweeps < c.kernel->sweeps) c.max_sweeps = c.kernel->sweeps;
   memcpy(c.global, choice->global, sizeof c.global);
   memcpy(c.procs, choice->procs, sizeof c.procs);
   return c;
@@ -64,7 +65,6 @@ static status_t himeno_kernel_choose(struct himeno_choice *choice)
   const struct himeno_config *config = choice->config;
   const char *backend = choice->placement.backend->name, *name = config->kernel, *file = config->kernel_file;
   const struct himeno_kernel_set *set = himeno_kernels_find(backend);
-  if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", backend);
   if (file && !set->own)
     return log_fail(STATUS_USAGE,
                     "--kernel-file: backend %s cannot run kernels from files; opencl and cuda can", backend);

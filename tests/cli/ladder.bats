@@ -34,12 +34,3 @@ setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
   follows ladder "$document" 'd["rungs"] = []' 'del d["rungs"][0]["step"]' 'd["rungs"][0]["gflops"] = -1' 'd["rungs"][1]["checksum"] = "9"' \
     'd["extra"] = 1' 'd["config"]["ranks"] = "2"' 'd["rungs"][0]["class"] = "other"' 'd["schema"] = "himeno-gpu/1"'
 }
-
-@test "--ladder takes no kernel and no official protocol" {
-  for other in "--kernel stream" --official; do
-    run --separate-stderr on 1 "$himeno" -b cpu -s XS --ladder $other
-    expect_status 2
-    [ "$(grep -c '^himeno-gpu:' <<<"$stderr")" = 1 ]
-    [[ $stderr == *"--ladder and ${other%% *} exclude each other"* ]]
-  done
-}

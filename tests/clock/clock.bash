@@ -28,7 +28,7 @@ clocked_to() {
 report_has() {
   local line
   for line; do
-    grep -qF -- "$line" <<<"$output" || { printf 'no "%s" in\n%s\n' "$line" "$output"; return 1; }
+    [[ $output == *"$line"* ]] || { printf 'no "%s" in\n%s\n' "$line" "$output"; return 1; }
   done
 }
 

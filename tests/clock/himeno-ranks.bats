@@ -34,7 +34,6 @@ FIGURES
   clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged -n 10
   figures <<'FIGURES'
 d.result.seconds = 0.002912709
-d.config.overlap = True
 [d.phases[p].median for p in "interior boundary wait".split()] = [260.4e-6, 18.6e-6, 260.4e-6]
 [d.phases[p].median for p in "transfer h2d unpack exposed".split()] = [0.0, 2.86e-6, 1.86e-6, 12.2709e-6]
 FIGURES

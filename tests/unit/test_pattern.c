@@ -43,7 +43,15 @@ typedef int fault(struct at a);
   X(most_of_k, a.k % 4 == 1 && a.noise % 16,                                                                 \
     "all points at every fourth k, from k = 5, or nearly all of them (94%)")                                 \
   X(face_and_one, upper_j(a) || one(a), "all points at the upper edge of j (j = 41)")                        \
-  X(three_j, a.j == 4 || a.j == 5 || a.j == 30, "all points at j = 4, 5, 30")
+  X(three_j, a.j == 4 || a.j == 5 || a.j == 30, "all points at j = 4, 5, 30")                                \
+  X(six_j, three_j(a) || a.j == 31 || a.j == 33 || a.j == 37, "all points at 6 of the 40 j, from 4 to 37")   \
+  X(ninth_k, a.k % 9 == 5, "all points at every 9th k, from k = 5")                                          \
+  X(edge_and_next, a.k == 3 || a.k == 51, "all points at k = 3, 51")                                         \
+  X(strays, a.k == 20 || (a.i == 3 && a.j == 3 && a.k < 9), "all points at k = 20")                          \
+  X(two, a.i == 7 && a.j == 8 && (a.k == 9 || a.k == 11), "all points at i = 7, at j = 8, at k = 9, 11")     \
+  X(even_chess, a.i > 10 && (a.i + a.j + a.k) % 2 == 0,                                                      \
+    "every other point (even i + j + k) in the upper 20 of i (11 to 30)")                                    \
+  X(nothing, a.i > 30, "none")
 
 #define FUNCTION(name, is_wrong, text)                                                                       \
   static int name(struct at a)                                                                               \

@@ -126,7 +126,7 @@ static void changes_beyond_the_list_are_counted(void **state)
     record_finish(r);
   }
   assert_int_equal(r->telemetry.n_changes, 2 * RECORD_CHANGES_MAX);
-  assert_int_equal(r->changes[RECORD_CHANGES_MAX - 1].to, RECORD_CHANGES_MAX);
+  assert_true(r->changes[RECORD_CHANGES_MAX - 1].to == RECORD_CHANGES_MAX && r->changes[0].block == 0);
   record_close(r);
 }
 

@@ -16,6 +16,8 @@
 #include "himeno/report/report.h"
 #include "himeno/solver/flip.h"
 #include "himeno/solver/state.h"
+#include "himeno/verify/verify.h"
+#include "tests/unit/capture.h"
 
 #define TRIALS 300
 #define PASSES 12
@@ -122,6 +124,12 @@ static int array_after(int array)
 static void clean_blocks_are_right(void **state)
 {
   struct rig *rig = *state;
+  struct verify_value value = {.source = VERIFY_KNOWN};
+  struct solver_grid *grid = solver_grid(rig->solver);
+  uint64_t sum;
+  assert_int_equal(verify_coefficients(grid, MPI_COMM_SELF, &value, &sum), STATUS_WRONG);
+  value.coefficients = sum;
+  assert_int_equal(verify_coefficients(grid, MPI_COMM_SELF, &value, &sum), STATUS_OK);
   for (int n = 0; n < 4; n++) {
     struct soak_block block = block_of(rig, (enum himeno_data)(n % 2), 1 + n);
     assert_false(block.wrong);
@@ -278,20 +286,19 @@ static void a_multiprocessor_that_differs_from_most_is_reported(void **state)
 
 static void a_planted_fault_is_read_from_text(void **state)
 {
+  static const char invalid[] =
+      "p@-1 0,0,0 3 1\0p@ 0,0,0 3 1\0p@1x 0,0,0 3 1\0a4 0,0,0 1 1\0p 0,0,0 32 1\0p 0,0 3 1\0"
+      "p 0,0,0 3 1 1\0p 0,-1,0 3 1\0p 0,0,0 -1 1\0p 0,0,0 3 0\0p 0,0,0 3\0p\0"
+      "3p 0,0,0 3 1\0p@1/ 0,0,0 3 1\0p 0,0,0 3 1x\0p@1 @2 0,0 3 1\0\0-1 p 0,0,0 3 1";
   struct flip flip;
   assert_true(flip_parse("a3 10,20,30 5 17", &flip));
   assert_true(flip.array == HIMENO_A3 && flip.point[1] == 20 && flip.bit == 5 && flip.sweep == 17);
   assert_true(flip_parse("older-p 0,0,0 31 1", &flip) && flip.array == SOLVER_OLDER);
   assert_true(flip.rank == -1);
   assert_true(flip_parse("p@12 1,2,3 4 5", &flip) && flip.array == SOLVER_NEWEST && flip.rank == 12);
-  assert_false(flip_parse("p@-1 0,0,0 3 1", &flip));
-  assert_false(flip_parse("p@ 0,0,0 3 1", &flip));
-  assert_false(flip_parse("p@1x 0,0,0 3 1", &flip));
-  assert_false(flip_parse("a4 0,0,0 1 1", &flip));
-  assert_false(flip_parse("p 0,0,0 32 1", &flip));
-  assert_false(flip_parse("p 0,0 3 1", &flip));
-  assert_false(flip_parse("p 0,0,0 3 1 1", &flip));
-  assert_false(flip_parse("p 0,-1,0 3 1", &flip));
+  assert_true(flip_parse("3 p 1,2,3 0 5", &flip) && flip.rank == 3 && flip.bit == 0 && flip.point[2] == 3);
+  for (const char *text = invalid; text < invalid + sizeof invalid; text += strlen(text) + 1)
+    assert_false(flip_parse(text, &flip));
 }
 
 /* Two devices soak for half a day each; two ranks share one of them. */
@@ -315,6 +322,20 @@ static void a_clean_soak_reports_what_it_excludes_and_its_load(void **state)
   result.wrong_blocks = 1;
   worth = soak_worth(&result, &run, 43200);
   assert_true(isinf(worth_excluded(&worth)));
+  result.found[result.n++] = (struct soak_found){3, 7, 7, HIMENO_DENSE, {.rank = 2, .array = HIMENO_B1}};
+  result.corruptions = 4;
+  strcpy(ranks[2].row.host, "n1");
+  strcpy(ranks[2].row.info.name, "GPU");
+  struct capture output = capture_begin(stdout);
+  soak_text(&result, &worth, &run, stdout);
+  char *text = capture_end(&output);
+  assert_string_equal(text,
+                      "  soak       0 s, 1 block in dense data alone, 1 of them wrong\n"
+                      "  CORRUPTED  block 3, dense data, after sweep 7, rank 2 on n1, GPU: b1 has a wrong "
+                      "checksum, but every point was right when it was read back; REPEATS when the block is "
+                      "run again\n"
+                      "  ... and 3 more: --soak-log has them all\n");
+  free(text);
 }
 
 static void a_torn_line_is_ended_before_the_next(void **state)
