@@ -125,7 +125,7 @@ expect_error() {
 
 @test "wires and fabric need a second host, and wires takes no other part" {
   "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
-  HIMENO_SYSFS=$PWD/sysfs expect_error 2 '--parts wires: needs two hosts with the same number of ranks' --parts wires
+  HIMENO_SYSFS=$PWD/sysfs expect_error 2 '--parts wires: needs two hosts with the same number of ranks, found 2 ranks on 1 host$' --parts wires
   expect_error 2 '--parts fabric: needs hosts with the same number of ranks' --parts fabric
   expect_error 2 '--parts wires: no other part, since each rank is bound to one network card' --parts wires,host
 }
