@@ -47,7 +47,7 @@ typedef int fault(struct at a);
   X(six_j, three_j(a) || a.j == 31 || a.j == 33 || a.j == 37, "all points at 6 of the 40 j, from 4 to 37")   \
   X(ninth_k, a.k % 9 == 5, "all points at every 9th k, from k = 5")                                          \
   X(edge_and_next, a.k == 3 || a.k == 51, "all points at k = 3, 51")                                         \
-  X(strays, a.k == 20 || (a.i == 3 && a.j == 3 && a.k < 9), "all points at k = 20")                          \
+  X(stray, (a.i == 7 && a.k == 20) || (a.i == a.j && a.j * a.k == 15), "all points at i = 7, at k = 20")     \
   X(two, a.i == 7 && a.j == 8 && (a.k == 9 || a.k == 11), "all points at i = 7, at j = 8, at k = 9, 11")     \
   X(even_chess, a.i > 10 && (a.i + a.j + a.k) % 2 == 0,                                                      \
     "every other point (even i + j + k) in the upper 20 of i (11 to 30)")                                    \
