@@ -56,10 +56,15 @@ char *file_read(const char *path, size_t most, size_t *bytes)
   FILE *file = file_open_regular(path);
   if (!file) return NULL;
   fstat(fileno(file), &info);
-  const int fits = (uintmax_t)info.st_size <= most;
-  char *text = fits ? calloc((size_t)info.st_size + 1, 1) : NULL;
+  int cause = (uintmax_t)info.st_size > most ? EFBIG : ENOMEM;
+  char *text = cause == EFBIG ? NULL : calloc((size_t)info.st_size + 1, 1);
   if (text) *bytes = fread(text, 1, (size_t)info.st_size, file);
+  if (ferror(file)) {
+    cause = EIO;
+    free(text);
+    text = NULL;
+  }
   fclose(file);
-  if (!text) errno = fits ? ENOMEM : EFBIG;
+  if (!text) errno = cause;
   return text;
 }
