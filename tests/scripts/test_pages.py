@@ -6,6 +6,8 @@ Each page is made twice, with ordinary and with hostile names: both must have th
 import html.parser
 import json
 import pathlib
+import re
+import statistics
 import types
 
 import helper
@@ -52,6 +54,16 @@ class Page(html.parser.HTMLParser):
             self.rows[-1][-1] += data
         self.texts.append(data)
         self.shown += [data] * (data.strip() != "" and self.open[-1] not in ("style", "script"))
+
+    def table(self, *first):
+        """Return the rows, as {head: cell}, of the table whose head begins with these cells."""
+        at = next(place for place, row in enumerate(self.rows) if row[: len(first)] == list(first))
+        head = self.rows[at]
+        return [dict(zip(head, row)) for row in self.rows[at + 1 :] if len(row) == len(head)]
+
+    def facts(self):
+        """Return {name: text} of the rows with two cells."""
+        return dict(row for row in self.rows if len(row) == 2)
 
 
 def hostile(value):
@@ -144,10 +156,58 @@ class Acceptance(Same):
         document, strange, _ = self.made(hostile)
         page = self.same(self.made(lambda value: value)[1], strange)
         self.as_before("accept.html", "\n".join([*page.shown, *map(str, page.marks)]))
+        units = {"GFLOPS": ("gflops", 1), "ceiling": ("ceiling_share", 100), "°C": ("celsius", 1)}
+        units |= {"W": ("watts", 1), "exch. µs": ("exchange_seconds", 1e6), "MHz": ("sm_mhz", 1)}
+        units |= {"GFLOPS/W": ("gflops_per_watt", 1), "errors": ("errors", 1)}
+        for row, one in zip(page.table("host", "GFLOPS"), document["measured"], strict=True):
+            self.assertEqual((row["host"], row["verdict"]), (one["host"], one["verdict"]))
+            self.assertEqual(set(row), {"host", "verdict", *units})
+            for head, (key, factor) in units.items():
+                wanted = factor * one[key]
+                self.assertAlmostEqual(float(row[head].rstrip("%")), wanted, delta=5e-3 * wanted)
+        (row,), (one,) = page.table("severity", "hosts"), document["findings"]
+        self.assertEqual(row["hosts"], ", ".join(one["hosts"]))
+        self.assertEqual(list(row.values())[2], f"{one['device']}, serial {one['serial']}")
+        self.assertEqual(list(row.values())[-1], f"{one['cause']}. Next: {one['next_step']}")
+        for row, one in zip(page.table("host", "rank"), document["devices"], strict=True):
+            cells = (one["host"], one["model"], one["uuid"], f"{one['gflops']:g}")
+            self.assertEqual(tuple(row[key] for key in ("host", "model", "UUID", "GFLOPS")), cells)
+        facts, host = page.facts(), HOSTILE["HOST"]
+        self.assertEqual(
+            (facts["policy"], facts["command"]), (document["policy"], document["command"])
+        )
+        self.assertEqual(facts["GPU model"], f"2 × {HOSTILE['DEVICE']}")
+        wanted = {f"accepted: {'yes' if document['accepted'] else 'no'}", f"drain: n2 {host}"}
+        self.assertLessEqual(wanted | {document["conclusion"]}, set(page.texts))
 
     def test_metrics(self):
         """the metrics are those of the document, on hosts of any name"""
-        self.as_before("metrics", self.made(hostile)[2])
+        document, _, text = self.made(hostile)
+        self.as_before("metrics", text)
+        found, label = {}, r'\w+="((?:[^"\\]|\\[\\"n])*)"'
+        for line in (one for one in text.splitlines() if not one.startswith("#")):
+            name, labels, value = re.fullmatch(
+                rf"himeno_accept_(\w+)((?:\{{{label}(?:,{label})*\}})?) (\S+)", line
+            ).group(1, 2, 5)
+            names = (
+                re.sub(r"\\(.)", lambda c: c[1].replace("n", "\n"), one)
+                for one in re.findall(label, labels)
+            )
+            found[(name, *names)] = float(value)
+        units = {"flops_per_second": ("gflops", 1e9), "ceiling_ratio": ("ceiling_share", 1)}
+        units |= {"exchange_seconds": ("exchange_seconds", 1), "power_watts": ("watts", 1)}
+        units |= {"temperature_celsius": ("celsius", 1), "clock_hertz": ("sm_mhz", 1e6)}
+        units |= {"flops_per_joule": ("gflops_per_watt", 1e9), "errors": ("errors", 1)}
+        wanted = {("level",): 2, ("accepted",): 0, ("duration_seconds",): document["seconds"]}
+        wanted["end_timestamp_seconds",] = 1764000000.5
+        for one in document["measured"]:
+            host = one["host"]
+            wanted["host_passed", host] = one["verdict"] == "pass"
+            wanted["host_drain", host] = host in document["drain"]
+            for name, (key, factor) in units.items():
+                wanted[f"host_{name}", host] = factor * one[key]
+                wanted["host_outlier", host, name] = key in one["outliers"]
+        self.assertEqual(found, wanted)
 
 
 class Report(Same):
@@ -174,6 +234,33 @@ class Report(Same):
         strange = self.study(pathlib.Path(HOSTILE["FOLDER"]), hostile)
         page = self.same(self.study(pathlib.Path("FOLDER"), lambda value: value), strange)
         self.as_before("report", "\n".join(page.shown))
+        runs = pathlib.Path(HOSTILE["FOLDER"], "runs").glob("*.json")
+        documents = {
+            len(one["ranks"]): one for one in (json.loads(run.read_text()) for run in runs)
+        }
+        rows = {int(row["ranks"]): row for row in page.table("scaling", "size")}
+        self.assertEqual(rows.keys(), documents.keys())
+        seconds = {
+            ranks: statistics.median(one["result"]["samples"]) / one["config"]["block"]
+            for ranks, one in documents.items()
+        }
+        for ranks, one in documents.items():
+            row, config = rows[ranks], one["config"]
+            flops = 34 * (config["imax"] - 2) * (config["jmax"] - 2) * (config["kmax"] - 2)
+            for head, wanted in (
+                ("µs per sweep", 1e6 * seconds[ranks]),
+                ("GFLOPS", flops / seconds[ranks] / 1e9),
+                ("efficiency", 100 * seconds[1] / seconds[ranks] / ranks),
+                ("% of ceiling", 100 * one["result"]["ceiling_share"]),
+            ):
+                self.assertAlmostEqual(float(row[head].rstrip("%")) / wanted, 1, delta=2e-3)
+            self.assertEqual((row["size"], row["kernel"]), (config["size"], config["kernel"]))
+            self.assertEqual(row["division"], "x".join(map(str, config["procs"])))
+        facts = page.facts()
+        self.assertEqual((facts["hosts"], facts["devices"]), (HOSTILE["HOST"], HOSTILE["DEVICE"]))
+        self.assertEqual(
+            (facts["version"], facts["UUIDs"]), (documents[1]["version"], "uuid0, uuid1")
+        )
         commands = next(
             text for text in page.texts if text.startswith("mpirun") and "--json" in text
         )
