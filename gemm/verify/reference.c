@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "gpu/cpu/every_cpu.h"
 
 /* CHAINS elements are compared with a chain of fused multiply-adds if k is at least CHAIN_TERMS.
  * The norm's error is judged if k is at least ERROR_TERMS and C has ELEMENTS. In units of roundoff
@@ -38,20 +39,12 @@ static double element(const struct gemm_view *view, int64_t i, int64_t j)
   return (double)gemm_operand_get(view->type, view->data, i * view->row + j * view->column);
 }
 
-/* Compiles one version per instruction set. The loader picks one, but too early for the address
- * sanitizer. Operations are rounded as written, so that all give the same bits. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-#define EVERY_CPU __attribute__((target_clones("avx512f", "fma", "default")))
-#else
-#define EVERY_CPU
-#endif
-
 /* Adds one row's terms of a block to the sums. If \a low is not NULL, it receives the errors of
  * products and sums. Source: Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci.
- * Comput. 26, 2005. */
-EVERY_CPU static void add_terms(const double *a, int64_t depth, const double block[DEPTH][WIDTH],
-                                int64_t width, double *restrict sums, double *restrict low,
-                                double *restrict magnitudes)
+ * Comput. 26, 2005. Operations are rounded as written, so that all versions give the same bits. */
+EVERY_CPU("fma")
+static void add_terms(const double *a, int64_t depth, const double block[DEPTH][WIDTH], int64_t width,
+                      double *restrict sums, double *restrict low, double *restrict magnitudes)
 {
   for (int64_t d = 0; low && d < depth; d++)
     for (int64_t w = 0; w < width; w++) {

@@ -4,29 +4,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "gpu/cpu/every_cpu.h"
 #include "tools/memory/kernels/flops.h"
 
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
-/* Compiles one version per instruction set. The loader picks the best one for this processor, but
- * too early for the address sanitizer. The functions are static, because Clang 14 links such
- * functions only within a file. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-#define EVERY_CPU __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define EVERY_CPU
-#endif
-
-EVERY_CPU static uint32_t sum_words(const uint32_t *from, size_t words)
+EVERY_CPU("avx2") static uint32_t sum_words(const uint32_t *from, size_t words)
 {
   uint32_t sum = 0;
   for (size_t w = 0; w < words; w++) sum += from[w];
   return sum;
 }
 
-EVERY_CPU static void combine(uint32_t *restrict to, const uint32_t *const *from, int reads, size_t words)
+EVERY_CPU("avx2")
+static void combine(uint32_t *restrict to, const uint32_t *const *from, int reads, size_t words)
 {
   enum { PIECE = 64 };
   for (size_t w = 0; w < words; w += PIECE) {
