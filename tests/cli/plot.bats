@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# scripts/plot draws figures of documents, and prints one line if something cannot be drawn. What figures show: scripts/test_figures.py.
+# scripts/plot draws figures of documents, and prints one line if something cannot be drawn.
+# tests/scripts/test_figures.py tests what the figures show.
 load ../helper
 bats_require_minimum_version 1.5.0
 

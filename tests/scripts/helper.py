@@ -17,6 +17,8 @@ SOURCE = pathlib.Path(
     os.environ.get("top_srcdir") or pathlib.Path(__file__).resolve().parents[2]
 ).resolve()
 SCRIPTS = SOURCE / "scripts"
+DOCUMENTS = SOURCE / "tests/golden/documents"
+WRITE = "GOLDEN_WRITE" in os.environ  # write files with stored texts again
 sys.path[:0] = [
     str(path)
     for path in (*sorted(SCRIPTS.glob("*/")), SCRIPTS)
@@ -66,7 +68,7 @@ class Case(unittest.TestCase):
         text = value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
         path = SOURCE / "tests/golden/said.jsonl"
         said = dict(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
-        if "GOLDEN_WRITE" in os.environ:
+        if WRITE:
             said[name] = text
             lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in sorted(said.items()))
             path.write_text("".join(lines), encoding="utf-8")

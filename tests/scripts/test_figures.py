@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compares all that scripts/plot draws with tests/golden/figures.txt. After an intended change,
-look at the figures, and write that file again: tests/scripts/test_figures.py --write."""
+look at the figures, and run the test with GOLDEN_WRITE=1."""
 
 import argparse
 import importlib.util
@@ -17,7 +17,6 @@ import helper
 
 PYTHON = "/usr/bin/python3"
 GOLDEN = helper.SOURCE / "tests/golden/figures.txt"
-DOCUMENTS = helper.SOURCE / "tests/golden/documents"
 
 
 def rounded(values, digits=4):
@@ -97,7 +96,7 @@ class Figures(helper.Case):
 
     def figures(self):
         """Yield the lines of each kind of figure."""
-        of = {path.stem: json.loads(path.read_text()) for path in DOCUMENTS.glob("*.json")}
+        of = {path.stem: json.loads(path.read_text()) for path in helper.DOCUMENTS.glob("*.json")}
         h100, run, ladder = self.recorded("h100-2026-11"), of["himeno-gpu-2"], of["himeno-ladder-1"]
         paths = json.loads((helper.SOURCE / "doc/results/h100-x4-2026-11/paths.json").read_text())
         epyc = self.recorded("epyc-2026-11")["ladder-opencl-M"]
@@ -123,7 +122,7 @@ class Figures(helper.Case):
             {**one, "ranks": ranks, "seconds": 1e-3 / ranks} for ranks in (1, 2, 4, 8, 16)
         ]
         yield self.drawn("scaling", *self.files(*runs, model))
-        shutil.copytree(DOCUMENTS / "study", "study")
+        shutil.copytree(helper.DOCUMENTS / "study", "study")
         study = json.loads(pathlib.Path("study/study.json").read_text())
         point = study["points"][0]
         name = point["name"][:-1]
@@ -144,7 +143,7 @@ class Figures(helper.Case):
 
         version = f"matplotlib {__version__}"
         lines = [version] + [line for figure in self.figures() for line in figure]
-        if WRITE:
+        if helper.WRITE:
             GOLDEN.write_text("\n".join(lines) + "\n", encoding="utf-8")
         wanted = GOLDEN.read_text(encoding="utf-8").splitlines()
         if wanted[0] != version:
@@ -152,9 +151,7 @@ class Figures(helper.Case):
         self.assertEqual(*([line.split(" / ") for line in one] for one in (lines, wanted)))
 
 
-WRITE = "--write" in sys.argv
 if __name__ == "__main__":
     if not importlib.util.find_spec("matplotlib") and PYTHON != sys.executable:
         os.execv(PYTHON, [PYTHON, "-B", *sys.argv])
-    sys.argv[1:] = [one for one in sys.argv[1:] if one != "--write"]
     helper.main()

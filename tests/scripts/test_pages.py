@@ -61,6 +61,10 @@ class Page(html.parser.HTMLParser):
         head = self.rows[at]
         return [dict(zip(head, row)) for row in self.rows[at + 1 :] if len(row) == len(head)]
 
+    def said(self):
+        """Return all texts, and the places of marked cells."""
+        return "\n".join([*self.shown, *map(str, self.marks)])
+
     def facts(self):
         """Return {name: text} of the rows with two cells."""
         return dict(row for row in self.rows if len(row) == 2)
@@ -155,7 +159,7 @@ class Acceptance(Same):
         """accept.html agrees with the document, on hosts of any name"""
         document, strange, _ = self.made(hostile)
         page = self.same(self.made(lambda value: value)[1], strange)
-        self.as_before("accept.html", "\n".join([*page.shown, *map(str, page.marks)]))
+        self.as_before("accept.html", page.said())
         units = {"GFLOPS": ("gflops", 1), "ceiling": ("ceiling_share", 100), "°C": ("celsius", 1)}
         units |= {"W": ("watts", 1), "exch. µs": ("exchange_seconds", 1e6), "MHz": ("sm_mhz", 1)}
         units |= {"GFLOPS/W": ("gflops_per_watt", 1), "errors": ("errors", 1)}
@@ -213,7 +217,7 @@ class Acceptance(Same):
 class Report(Same):
     def study(self, folder, change):
         """Return the report of golden/documents/study, with these names of hosts and devices."""
-        golden = helper.SOURCE / "tests/golden/documents/study"
+        golden = helper.DOCUMENTS / "study"
         (folder / "runs").mkdir(parents=True)
         for path in (one for one in golden.glob("**/*") if one.is_file()):
             text = path.read_text()
@@ -233,7 +237,7 @@ class Report(Same):
         """the report agrees with the documents, with devices and folders of any name"""
         strange = self.study(pathlib.Path(HOSTILE["FOLDER"]), hostile)
         page = self.same(self.study(pathlib.Path("FOLDER"), lambda value: value), strange)
-        self.as_before("report", "\n".join(page.shown))
+        self.as_before("report", page.said())
         runs = pathlib.Path(HOSTILE["FOLDER"], "runs").glob("*.json")
         documents = {
             len(one["ranks"]): one for one in (json.loads(run.read_text()) for run in runs)

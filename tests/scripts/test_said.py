@@ -24,7 +24,6 @@ import store
 from hosts import expand, fold
 from test_pages import Page
 
-GOLDEN = helper.SOURCE / "tests/golden/documents"
 NOW = 1764000000.5
 BODIES = {
     "sass": ".text.some:\n.L_x_1:\n%s",
@@ -34,7 +33,7 @@ BODIES = {
 
 
 def read(path):
-    return json.loads((GOLDEN / path).read_text())
+    return json.loads((helper.DOCUMENTS / path).read_text())
 
 
 class Said(helper.Case):
@@ -78,8 +77,7 @@ class Said(helper.Case):
         for file in ("accept.json", *files):
             found = pathlib.Path(file).read_text(encoding="utf-8")
             if file == "accept.html":
-                page = Page(found)
-                found = "\n".join([*page.shown, *map(str, page.marks)])
+                found = Page(found).said()
             self.as_before(f"accept {name}: {file}", found)
 
     def test_reports(self):
@@ -170,10 +168,10 @@ class Said(helper.Case):
         """the report of recorded runs, with predictions, shows what it did before"""
         self.recorded("hosts-x8-2026-11")
         os.symlink(helper.SOURCE / "doc/results/hosts-x8-2026-11", "runs")
-        prediction = GOLDEN / "himeno-predict-1.json"
+        prediction = helper.DOCUMENTS / "himeno-predict-1.json"
         self.run_or_skip(helper.SCRIPTS / "report", "runs", prediction, "-o", "a.html")
         page = Page(pathlib.Path("a.html").read_text(encoding="utf-8"))
-        self.as_before("report of recorded runs", "\n".join(page.shown))
+        self.as_before("report of recorded runs", page.said())
 
     def test_traffic(self):
         """dram-traffic profiles each kernel and stores the bytes that its counters had"""
@@ -271,8 +269,8 @@ print('"0","other","byte","7"\\n==ERROR== ERR_NVGPUCTRPERM == no permission')
                 slurm.submit(study["options"], 6, "name", "log", ["run"])
                 lines.append(" ".join(one for one in jobs.pop() if "wrap" not in one))
             self.as_before(f"study {change}", "\n".join(lines))
-        study = plan.read(GOLDEN / "study")
-        self.as_before("study: rows", store.rows(GOLDEN / "study", study))
+        study = plan.read(helper.DOCUMENTS / "study")
+        self.as_before("study: rows", store.rows(helper.DOCUMENTS / "study", study))
         durations = [launch.duration(seconds) for seconds in (0, 59.4, 60, 3569, 3570, 3600, 9000)]
         self.assertEqual(
             durations, ["0 s", "59 s", "1 min", "59 min", "1 h 00 min", "1 h 00 min", "2 h 30 min"]

@@ -284,7 +284,7 @@ static struct check compared_with(const struct reference *reference, const doubl
 }
 
 /* A slowdown counts beyond 1%, and beyond three standard deviations of both runs. What the noise
- * hides is neither as fast nor slow. One interrupted block accuses nobody. */
+ * hides is neither as fast nor slow. One interrupted block accuses no rank. */
 static void a_slowdown_counts_beyond_the_noise(void **state)
 {
   static const double varied[] = {0.995, 0.995, 1, 1.005, 1.005}, /* noise at most 0.01201 */

@@ -213,7 +213,7 @@ static void random_instructions_match_the_interpreter(void **state)
     }
   }
   qpu_emu_destroy(emu);
-  if (fast < ROUNDS / 200) fail_msg("only %d took the fast way", fast);
+  if (fast < ROUNDS / 200) fail_msg("only %d took the fast path", fast);
 }
 
 int main(void)
