@@ -100,27 +100,19 @@ def population(tree, cuda, files=None):
 def reviewed(tree):
     """Return {name: (kind, reason)} of the mutants that no test can kill, because they are
     equivalent or change only the speed."""
-    found = {}
+    found, cause = {}, None
     path = tree.root / "tests" / "mutants" / "reviewed"
-    for paragraph in (
-        re.split(r"\n\s*\n", path.read_text(encoding="utf-8").strip()) if path.exists() else ()
-    ):
-        lines = [line for line in paragraph.splitlines() if not line.startswith("#")]
-        parts = lines[0].split(": ", 2) if len(lines) == 3 else ()
-        if (
-            len(parts) != 3
-            or parts[1] not in REVIEWED
-            or not lines[1].startswith("  - ")
-            or not lines[2].startswith("  + ")
-        ):
-            if lines:
-                raise BadInput(
-                    f'{path.name}: "{lines[0]}": '
-                    'a reviewed mutant is "FILE: equivalent|speed: REASON", '
-                    '"  - LINE BEFORE", "  + LINE AFTER"'
-                )
-            continue
-        found[f"{parts[0]}: {lines[1][4:]} -> {lines[2][4:]}"] = parts[1:]
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        kind, _, reason = line.partition(": ")
+        if line.startswith("  ") and cause and " -> " in line:
+            found[line[2:]] = cause
+        elif kind in REVIEWED and reason:
+            cause = kind, reason
+        elif line and not line.startswith("#"):
+            raise BadInput(
+                f'{path.name}: "{line}": a reason is "equivalent: TEXT" or "speed: TEXT", '
+                'and each of its mutants "  FILE: BEFORE -> AFTER"'
+            )
     return found
 
 

@@ -429,7 +429,7 @@ C
   [ "$(names)" != "$first" ]
   sample 1000 --files 'base/*' --files '*/half.py'
   [[ $output == *" mutants in 2 files; "*"all: 4 of 12 "* ]]
-  printf 'scripts/half.py: speed: it takes longer\n  - return x / 2\n  + return x * 2\n' >tests/mutants/reviewed
+  printf 'speed: it takes longer\n  scripts/half.py: return x / 2 -> return x * 2\n' >tests/mutants/reviewed
   sample 1000
   [[ $output == *"speed: scripts/half.py:3: return x / 2 -> return x * 2 (arithmetic; it takes longer)"*"all: 7 of 14 killed"* ]]
   run scripts/mutate --check
