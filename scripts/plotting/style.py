@@ -136,9 +136,11 @@ def labelled(*axes):
 
 def plain_ticks(axis):
     """Label a logarithmic axis with plain numbers instead of powers of ten. A short axis has labels
-    at 1, 2 and 5."""
+    at 1, 2 and 5, and one with less than two of them as if it were linear."""
     low, high = axis.get_view_interval()
-    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+    locator = ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,))
+    inside = [tick for tick in locator.tick_values(low, high) if low <= tick <= high]
+    axis.set_major_locator(locator if len(inside) > 1 else ticker.AutoLocator())
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter("")
 
