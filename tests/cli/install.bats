@@ -148,7 +148,7 @@ PY
   package=$(echo built/himeno-gpu_*.deb)
   dpkg-deb -f "$package" Depends | grep -qE "libjansson4.*, ($MPI_FLAVOUR-bin|mpich), python3"
   ! command -v lintian >/dev/null || lintian --allow-root --fail-on error,warning "$package"
-  there() { dpkg --root="$PWD/root" --force-depends --force-script-chrootless --log=/dev/null "$@" >log 2>&1; }
+  there() { dpkg --root="$PWD/root" --path-include='*' --force-depends --force-script-chrootless --log=/dev/null "$@" >log 2>&1; }
   there -i "$package"
   [ -e root/usr/share/doc/himeno-gpu/copyright ]
   gzip -t root/usr/share/man/man1/himeno-accept.1.gz

@@ -313,10 +313,10 @@ SH
     expect_status "$code"
     grep -Eq -- "$pattern" <<<"$output" || { printf '%s\ndoes not match %s\n' "$output" "$pattern"; return 1; }
   }
-  expect_error 2 'sizes Q: must be XS' run new --sizes Q
-  expect_error 2 "ranks 0: '0' is not allowed" run new --ranks 0
+  expect_error 2 'sizes Q: must be XS' run new --sizes Q --program "$himeno"
+  expect_error 2 "ranks 0: '0' is not allowed" run new --ranks 0 --program "$himeno"
   expect_error 2 'none of the cuts fits' run new --ranks 3 --procs 2x2x1 --program "$himeno"
-  expect_error 2 'slurm needs --per-host' run new --slurm jobs
+  expect_error 2 'slurm needs --per-host' run new --slurm jobs --program "$himeno"
   expect_error 2 'options -k: --kernels gives that' run new --program "$himeno" --options "-b cpu -k stream"
   expect_error 2 'options --time=3: --seconds gives that' run new --program "$himeno" --options "-b cpu --time=3"
   expect_error 2 'options --json: the study gives that' run new --program "$himeno" --options "-b cpu --json a.json"

@@ -465,9 +465,12 @@ C
     name=$(basename "$archive" .tar)
     mkdir "$BATS_TEST_TMPDIR/$name"
     tar -C "$BATS_TEST_TMPDIR/$name" -xf "$archive"
+    pack_inputs "$BATS_TEST_TMPDIR/$name" "$BATS_TEST_TMPDIR/first.tar"
     touch "$BATS_TEST_TMPDIR/$name"/*
+    chmod 600 "$BATS_TEST_TMPDIR/$name"/*
     pack_inputs "$BATS_TEST_TMPDIR/$name" "$BATS_TEST_TMPDIR/again.tar"
-    cmp "$archive" "$BATS_TEST_TMPDIR/again.tar"
+    cmp "$BATS_TEST_TMPDIR"/{first,again}.tar # that in the tree may be from another version of tar, with other headers
+    [ "$(tar -xOf "$archive" | cksum)" = "$(tar -xOf "$BATS_TEST_TMPDIR/again.tar" | cksum)" ]
     head -c $((20 * 512)) "$archive" >"$BATS_TEST_TMPDIR/tests/fuzz/$name.tar"
   done
   top_srcdir=$BATS_TEST_TMPDIR run "$top_builddir/tests/fuzz/replay_size"
