@@ -80,6 +80,8 @@ in_group() {
   one_error "^gemm-gpu: $who"
   in_group $((60 << 20)) max $((31 << 20)) "$top_builddir/gemm-gpu" -b cpu -s 64 # too little for the arrays that measure its ceilings
   one_error '^gemm-gpu: host .*: too little host memory: 64\.0 MiB more needed, 30\.0 MiB of 60\.0 MiB free in control group /$'
+  in_group $((60 << 20)) max $((31 << 20)) "$top_builddir/mem-gpu" -b cpu --latency --strides 1M -t 0.02 --json m.json
+  [ "$(json m.json 'd["latency"]["curves"][0]["points"][-1]["bytes"] >> 20')" = 22 ] # the next one would be 26, over 80% of 30
   little "$top_builddir/comm-gpu" -b cpu --max 1G
   one_error "^comm-gpu: $who"
   run --separate-stderr "$MPIRUN" -np 1 "$himeno" -b cpu -s L -n 1 : -np 1 bash -c 'ulimit -v 700000 && exec "$@"' _ "$himeno" -b cpu -s L -n 1

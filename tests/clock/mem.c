@@ -12,26 +12,23 @@ extern const struct mem_ops __real_mem_ops_cpu;
 struct mem_ops __wrap_mem_ops_cpu;
 
 static int busy; /* 1 in a kernel, whose threads do not count as a loop over host memory */
+static status_t ended;
+#define KERNEL(call) (busy = 1, ended = __real_mem_ops_cpu.call, busy = 0, ended)
+
 static uint64_t ring_bytes;
 
 static status_t copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)
 {
-  busy = 1;
   clock_work("read", (double)c->bytes);
   clock_work("written", (double)c->bytes);
-  status_t status = __real_mem_ops_cpu.copy(x, queue, c);
-  busy = 0;
-  return status;
+  return KERNEL(copy(x, queue, c));
 }
 
 static status_t mix(struct mem_exec *x, struct gpu_queue *queue, const struct mem_mix *m)
 {
-  busy = 1;
   clock_work("read", (double)m->bytes * m->reads);
   clock_work("written", (double)m->bytes * m->writes);
-  status_t status = __real_mem_ops_cpu.mix(x, queue, m);
-  busy = 0;
-  return status;
+  return KERNEL(mix(x, queue, m));
 }
 
 static status_t ring_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem,
@@ -50,21 +47,15 @@ static status_t chase(struct mem_exec *x, struct gpu_queue *queue, struct mem_ch
 
 static status_t window(struct mem_exec *x, struct gpu_queue *queue, struct mem_window *w)
 {
-  busy = 1;
   clock_work("read", (double)w->bytes * w->passes);
-  status_t status = __real_mem_ops_cpu.window(x, queue, w);
-  busy = 0;
-  return status;
+  return KERNEL(window(x, queue, w));
 }
 
 static status_t flops(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *f)
 {
-  busy = 1;
   clock_work("read", (double)f->bytes);
   clock_work("flop", (double)f->bytes / 16 * f->flop16);
-  status_t status = __real_mem_ops_cpu.flops(x, queue, f);
-  busy = 0;
-  return status;
+  return KERNEL(flops(x, queue, f));
 }
 
 #ifdef _OPENMP

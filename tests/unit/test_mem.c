@@ -140,10 +140,19 @@ static void a_report_has_every_figure_in_its_table(void **state)
   }
 }
 
+static void the_sum_of_a_word_for_a_matrix_unit_is_of_the_values_in_its_bits(void **state)
+{
+  const uint32_t word = 0x83ff8003;
+  assert_true(mem_tensor_sum(MEM_FP16, word) == -(0.5 + 0x1.8p-10) - (1 - 0x1p-11));
+  assert_true(mem_tensor_sum(MEM_BF16, word) == -(0.5 + 0x1.8p-7) - (1 - 0x1p-8));
+  assert_true(mem_tensor_sum(MEM_TF32, word) == -(1 - 0x1p-9));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pacing_pays_from_where_it_gains_with_every_more_streams),
+      cmocka_unit_test(the_sum_of_a_word_for_a_matrix_unit_is_of_the_values_in_its_bits),
       cmocka_unit_test(a_report_has_every_figure_in_its_table)};
   setenv("LC_ALL", "C.UTF-8", 1);
   return cmocka_run_group_tests(tests, NULL, NULL);

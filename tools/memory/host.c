@@ -57,14 +57,16 @@ static status_t host_job_run(void *context)
 {
   struct host_job *job = context;
   uint32_t sum = 0;
-#pragma omp parallel num_threads(job->threads) reduction(+ : sum)
+  int team = 0;
+#pragma omp parallel num_threads(job->threads) reduction(+ : sum, team)
   {
     size_t id = (size_t)omp_get_thread_num(), threads = (size_t)omp_get_num_threads();
-    if (id == 0) job->team = (int)threads;
+    team++;
     size_t begin = job->n / 16 * id / threads * 16, end = job->n / 16 * (id + 1) / threads * 16;
     job_share(job, begin, end - begin, &sum);
   }
   job->sum = sum;
+  job->team = team;
   return STATUS_OK;
 }
 

@@ -79,19 +79,14 @@ uint32_t mem_cpu_flops(const uint32_t *from, size_t words, int flop16)
 #ifdef __SSE2__
 static void copy_streaming(float *to, const float *from, size_t n)
 {
-  size_t i = 0;
-  for (; i < n && (uintptr_t)(to + i) % 16; i++) to[i] = from[i];
-  for (; i + 4 <= n; i += 4) _mm_stream_ps(to + i, _mm_loadu_ps(from + i));
-  for (; i < n; i++) to[i] = from[i];
+  for (size_t i = 0; i < n; i += 4) _mm_stream_ps(to + i, _mm_loadu_ps(from + i));
   _mm_sfence();
 }
 
 static void add_streaming(float *to, const float *x, const float *y, size_t n)
 {
-  size_t i = 0;
-  for (; i < n && (uintptr_t)(to + i) % 16; i++) to[i] = x[i] + y[i];
-  for (; i + 4 <= n; i += 4) _mm_stream_ps(to + i, _mm_add_ps(_mm_loadu_ps(x + i), _mm_loadu_ps(y + i)));
-  for (; i < n; i++) to[i] = x[i] + y[i];
+  for (size_t i = 0; i < n; i += 4)
+    _mm_stream_ps(to + i, _mm_add_ps(_mm_loadu_ps(x + i), _mm_loadu_ps(y + i)));
   _mm_sfence();
 }
 

@@ -18,9 +18,10 @@ uint32_t mem_cpu_flops(const uint32_t *from, size_t words, int flop16);
 /** \brief Same as mem_cpu_flops, one word at a time: the reference for all other versions. */
 uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16);
 
-/** Copies with stores that bypass the caches; NULL if such stores were not compiled in. */
+/* Stores that bypass the caches; NULL if they were not compiled in. `to` is a multiple of 16 bytes,
+ * and n of 4. */
 extern void (*const mem_cpu_copy_streaming)(float *to, const float *from, size_t n);
-/** Sets to = x + y with stores that bypass the caches; NULL if such stores were not compiled in. */
+/** Sets to = x + y. */
 extern void (*const mem_cpu_add_streaming)(float *to, const float *x, const float *y, size_t n);
 
 #endif

@@ -41,14 +41,19 @@ MEM_SHARED float mem_float(uint32_t bits)
   return u.value;
 }
 
+/** \brief Returns the value in the lower half of mem_tensor_bits(). Its fraction is `shift` bits
+ * further left in a float. */
+MEM_SHARED double mem_half(uint32_t bits, int shift)
+{
+  return (double)mem_float((bits & 0x8000u) << 16 | 0x3f000000u | (bits << shift & 0x007fffffu));
+}
+
 /** \brief Returns the sum of the values in a word of mem_tensor_bits(). */
 MEM_SHARED double mem_tensor_sum(enum mem_type type, uint32_t word)
 {
-  uint32_t bits = mem_tensor_bits(type, word), low = bits & 0xffff, high = bits >> 16;
-  if (type == MEM_TF32) return (double)mem_float(bits);
-  if (type == MEM_BF16) return (double)mem_float(low << 16) + (double)mem_float(high << 16);
-  return (double)mem_float((low & 0x8000u) << 16 | ((low & 0x7fffu) + 0x1c000u) << 13) +
-         (double)mem_float((high & 0x8000u) << 16 | ((high & 0x7fffu) + 0x1c000u) << 13);
+  const int shift = type == MEM_FP16 ? 13 : 16;
+  if (type == MEM_TF32) return (double)mem_float(mem_tensor_bits(type, word));
+  return mem_half(word, shift) + mem_half(word >> 16, shift);
 }
 
 /** All elements in column n (0 … 7) of the second factor are MEM_TENSOR_B(n), so that the sum of a
