@@ -252,9 +252,11 @@ PY
   expect_error 2 'lacking.json: not as its schema says' --study lacking.json --comm none
   expect_error 2 'study/S-1.json: not a document of comm-gpu' --study "$measured/study" --comm "$measured/study/S-1.json"
   expect_error 2 'lacking.json: not a model of himeno-predict: its schema is himeno-gpu/1' --model lacking.json
-  sed 's/"latency_seconds": [^,]*/"latency_seconds": -5/' "$measured/paths.json" >late.json
-  expect_error 2 'late.json: not as its schema says: staged takes -5 s and' --study "$measured/study" --comm late.json
   local change
+  for change in '"latency_seconds": -5' '"latency_seconds": 3601' '"bytes_per_second": 1e19'; do
+    sed "s/${change%% *} [^,]*/$change/" "$measured/paths.json" >late.json
+    expect_error 2 'late.json: not as its schema says: staged takes .* s and carries .* bytes a second' --study "$measured/study" --comm late.json
+  done
   for change in 'del pair["fit"]["latency_seconds"]' 'pair["fit"]["bytes_per_second"] = "1"' 'pair["fit"]["bytes_per_second"] = -1' 'del pair["fit"]' 'del pair["peer"]' 'd["ranks"] = []' 'd["pairs"] = [7]'; do
     "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); pair=d['pairs'][-1]; $change; json.dump(d, sys.stdout)" "$measured/paths.json" >torn.json
     expect_error 2 'torn.json: not as its schema says: pairs\[[0-9]+\] lacks its transport, host or fit' --study "$measured/study" --comm torn.json

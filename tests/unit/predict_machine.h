@@ -125,12 +125,18 @@ static inline struct study_paths paths_make(void)
   return paths;
 }
 
+static inline struct model *fit(const struct study *study)
+{
+  const struct study_paths paths = paths_make();
+  struct model *model = calloc(1, sizeof *model);
+  assert_int_equal(model_fit(study, &paths, NULL, 1, model), STATUS_OK);
+  return model;
+}
+
 static inline struct model *fit_made(const struct machine *m, int most)
 {
-  struct model *model = calloc(1, sizeof *model);
   struct study study = study_make(m, most);
-  struct study_paths paths = paths_make();
-  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
+  struct model *model = fit(&study);
   study_free(&study);
   return model;
 }

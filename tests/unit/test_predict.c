@@ -115,10 +115,8 @@ static void an_exchange_never_seen_is_as_comm_gpu_has_it(void **state)
 {
   random_state = 17;
   struct study study = study_of_large_parts();
-  struct study_paths paths = paths_make();
-  struct model *model = calloc(1, sizeof *model);
+  struct model *model = fit(&study);
   struct study_run small = run_of(&plain, "S", sizes[0].extent, 2, 0);
-  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
   struct model_time time = predict(model, &small);
   assert_near(time.latency, 1.1 * LATENCY, 0.04); /* a message adds a little */
   assert_int_equal(time.limit, LIMIT_LATENCY);
@@ -164,11 +162,9 @@ static void one_wrong_run_moves_little(void **state)
 {
   random_state = 41;
   struct study study = study_make(&plain, 4);
-  struct study_paths paths = paths_make();
-  struct model *model = calloc(1, sizeof *model);
   study.runs[study.n / 2].seconds /= 10;
   study.runs[1].device_spread = 0.02, study.runs[2].device_spread = 0.04;
-  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
+  struct model *model = fit(&study);
   assert_true(worst_error(model, &(const struct machine){.overlap = 1}, 1, 4) < 0.05);
   assert_near(model->range.device_spread, 0.03, 1e-9);
   study_free(&study);
@@ -176,7 +172,8 @@ static void one_wrong_run_moves_little(void **state)
 }
 
 /* Held-out sizes were wrong by 30%, held-out numbers of ranks by 20%. Margins are 30% for a size
- * without runs, 20% for each doubling of ranks, and none for a measured run. */
+ * without runs (a tenth more if fewer than nine were held out), 20% for each doubling of ranks, and
+ * none for a measured run. */
 static void held_out_errors_widen_intervals_beyond_the_study(void **state)
 {
   struct validate_pair pairs[24];
@@ -184,23 +181,30 @@ static void held_out_errors_widen_intervals_beyond_the_study(void **state)
   random_state = 43;
   struct model *model = fit_made(&plain, 4);
   struct study study = study_make(&plain, 4);
-  for (int p = 0; p < 24; p++) {
-    struct validate_pair *pair = &pairs[p];
-    *pair =
-        (struct validate_pair){.kind = p < 12 ? KIND_SIZE : KIND_RANKS, .run = study.runs[1], .predicted = 1};
-    assert_int_equal(geometry_make(pair->run.global, pair->run.procs, 1, 1, pair->run.ranks, &pair->geometry),
-                     STATUS_OK);
-    pair->time = predict(model, &pair->run);
-    pair->beyond[pair->kind] = 1;
-    pair->run.seconds = pair->time.seconds * exp(p < 12 ? 0.3 : -0.2);
+  struct model_time wide;
+  for (int held = 8; held < 10; held++) {
+    for (int p = 0; p < 24; p++) {
+      struct validate_pair *pair = &pairs[p];
+      *pair = (struct validate_pair){
+          .kind = p < held ? KIND_SIZE : KIND_RANKS, .run = study.runs[1], .predicted = 1};
+      assert_int_equal(
+          geometry_make(pair->run.global, pair->run.procs, 1, 1, pair->run.ranks, &pair->geometry),
+          STATUS_OK);
+      pair->time = predict(model, &pair->run);
+      pair->beyond[pair->kind] = 1;
+      pair->run.seconds = pair->time.seconds * exp(p < held ? 0.3 : -0.2);
+    }
+    validate_widen(&table, model);
+    struct study_run run = study.runs[1];
+    snprintf(run.size, sizeof run.size, "another");
+    wide = predict(model, &run);
+    assert_near(log(wide.high / wide.seconds), held == 8 ? 0.33 : 0.3, 5e-3);
   }
-  validate_widen(&table, model);
-  struct study_run run = study.runs[1], ranks = run_of(&plain, "L", sizes[3].extent, 16, 0);
-  struct model_time measured = predict(model, &run), wide;
-  assert_true(log(measured.high / measured.seconds) < 0.1);
-  snprintf(run.size, sizeof run.size, "another");
-  wide = predict(model, &run);
-  assert_near(log(wide.high / wide.seconds), 0.3, 0.1);
+  for (int r = 0; r < 2; r++) { /* on one and two ranks */
+    const struct model_time measured = predict(model, &study.runs[r]);
+    assert_true(log(measured.high / measured.seconds) < 0.2);
+  }
+  struct study_run ranks = run_of(&plain, "L", sizes[3].extent, 16, 0);
   wide = predict(model, &ranks); /* twice twice as many */
   assert_true(log(wide.seconds / wide.low) > 0.4 && log(wide.seconds / wide.low) < 0.7);
   struct geometry sends;
@@ -209,7 +213,7 @@ static void held_out_errors_widen_intervals_beyond_the_study(void **state)
     model->range.bytes_most = (sends.bytes[0] + sends.bytes[1]) / times;
     wide = predict(model, &study.runs[1]);
     assert_true(wide.extrapolated & BEYOND_BYTES);
-    assert_near(log(wide.high / wide.seconds), times == 4 ? 0.3 : 0.6, 0.1);
+    assert_near(log(wide.high / wide.seconds), times == 4 ? 0.3 : 0.6, 1e-2);
   }
   study_free(&study);
   free(model);
@@ -239,8 +243,7 @@ static void held_out_runs_are_predicted_and_reported(void **state)
   random_state = 21;
   struct study study = study_make(&plain, 4);
   struct study_paths paths = paths_make();
-  struct model *model = calloc(1, sizeof *model);
-  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
+  struct model *model = fit(&study);
   assert_int_equal(validate_run(&study, &paths, &model->terms, &table), STATUS_OK);
   free(model);
   for (int p = 0; p < table.n; p++) kinds[table.pairs[p].kind]++;
@@ -290,13 +293,11 @@ static void too_little_is_refused_with_what_to_measure(void **state)
 
 static void one_rank_predicts_two_with_what_the_paths_let_guess(void **state)
 {
-  struct study_paths paths = paths_make();
-  struct model *model = calloc(1, sizeof *model);
   int inside = 0, n = 0;
   random_state = 12;
   struct study one = study_make(&plain, 1), two = study_make(&plain, 2);
   for (size_t s = 0; s < SIZES; s++) study_add(&plain, s, 1, &one);
-  assert_int_equal(model_fit(&one, &paths, NULL, 1, model), STATUS_OK);
+  struct model *model = fit(&one);
   for (int r = 0; r < two.n; r++) {
     const struct study_run *run = &two.runs[r];
     if (run->ranks < 2 || run->procs[0] < 2) continue;

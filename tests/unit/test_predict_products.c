@@ -126,10 +126,9 @@ static struct study products_make(const struct machine *m, size_t without, int l
 /* As himeno-predict does it. */
 static struct model *products_fit(const struct study *study)
 {
-  struct model *model = calloc(1, sizeof *model);
+  struct model *model = fit(study);
   struct study_paths paths = paths_make();
   struct validate_table table;
-  assert_int_equal(model_fit(study, &paths, NULL, 1, model), STATUS_OK);
   assert_int_equal(validate_run(study, &paths, &model->terms, &table), STATUS_OK);
   validate_widen(&table, model);
   validate_free(&table);

@@ -5,12 +5,9 @@
 
 static struct model *fit_to_four(const struct machine *m, struct study *study)
 {
-  struct study_paths paths = paths_make();
-  struct model *model = calloc(1, sizeof *model);
   *study = study_make(m, 4);
   for (size_t s = 0; s < SIZES; s++) study_add(m, s, 3, study);
-  assert_int_equal(model_fit(study, &paths, NULL, 1, model), STATUS_OK);
-  return model;
+  return fit(study);
 }
 
 /* Three and four ranks in a row show the sharing: the inner ranks send equally much, but with four
@@ -34,12 +31,10 @@ static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
 {
   const struct machine tiled = {.noise = 0.002, .overlap = 1, .tile = 256};
   static const int64_t narrow[][3] = {{130, 130, 130}, {130, 258, 194}, {258, 258, 130}};
-  struct study_paths paths = paths_make();
-  struct model *model = calloc(1, sizeof *model);
   random_state = 31;
   struct study study = study_make(&tiled, 4);
   for (size_t n = 0; n < 2; n++) study.runs[study.n++] = run_of(&tiled, "narrow", narrow[n], 1, 0);
-  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
+  struct model *model = fit(&study);
   assert_near(model->terms.tile_points, 256, 1e-9);
   assert_near(model->terms.fitted.value[TERM_IDLE] / IDLE, 1, 0.25);
   struct study_run run = run_of(&tiled, "258x258x130", narrow[2], 1, 0);
@@ -57,14 +52,12 @@ static void a_noisy_transport_does_not_spoil_the_others(void **state)
 {
   const struct machine scattered = {.noise = 0.12, .overlap = 1},
                        quiet = {.noise = 0.002, .overlap = 1, .at_once = 1};
-  struct study_paths paths = paths_make();
   struct study study, fine = study_make(&quiet, 4);
   random_state = 12;
   free(fit_to_four(&scattered, &study));
   for (int r = 0; r < fine.n; r++)
     if (fine.runs[r].ranks > 1) study.runs[study.n++] = fine.runs[r];
-  struct model *model = calloc(1, sizeof *model);
-  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
+  struct model *model = fit(&study);
   assert_true(worst_error(model, &quiet, 8, 8) < 0.06);
   assert_true(model->errors.transport_spread[0] > 0.05 && model->errors.transport_spread[1] < 0.04);
   study_free(&study);

@@ -15,8 +15,6 @@
 #define BYTES_OF_SIZES  4.0
 /* Clusters of gemm-gpu's kernels divide k into at most this many parts. */
 #define PARTS_MOST 8
-/* 90% of runs are between the 5% and the 95% quantile. */
-#define QUANTILE 0.95
 
 const char *const model_program_names[STUDY_PROGRAMS] = {"himeno-gpu", "gemm-gpu"};
 const char *const study_where_names[STUDY_WHERES] = {"same_host", "other_host"};
@@ -353,7 +351,7 @@ double model_half(const struct model *model, const struct geometry *g, int via,
       via < 0 ? model->errors.spread
               : fmax(model->errors.transport_spread[via],
                      model->errors.transport_spread[transport_between(&model->terms.paths, g, via)]);
-  return student_quantile(QUANTILE, model->errors.freedom) *
+  return student_95(model->errors.freedom) *
          sqrt(spread * spread + variance_of(model, g, via, scale, t->seconds));
 }
 

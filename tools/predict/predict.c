@@ -321,16 +321,13 @@ static status_t model_make(struct predict *p)
 
 static status_t against_make(struct predict *p)
 {
-  int handover = -1;
-  for (int w = 0; w < p->model.terms.paths.n; w++)
-    if (p->model.terms.paths.transports[w].handover >= 0)
-      handover = p->model.terms.paths.transports[w].handover;
   RETURN_IF_FAILED(study_read(p->config.against, &p->compared));
   if (p->compared.program != p->model.program)
     return log_fail(STATUS_USAGE, "--against %s: runs of %s, but the model is one of %s", p->config.against,
                     model_program_names[p->compared.program], model_program_names[p->model.program]);
   if (p->study.n > 0) RETURN_IF_FAILED(study_select(&p->compared, p->study.runs[0].kernel, 0));
-  RETURN_IF_FAILED(study_staging_select(&p->compared, handover));
+  for (int w = 0; w < p->model.terms.paths.n; w++)
+    RETURN_IF_FAILED(study_staging_select(&p->compared, p->model.terms.paths.transports[w].handover));
   return validate_against(&p->model, &p->compared, &p->against);
 }
 

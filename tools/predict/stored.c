@@ -56,18 +56,16 @@ static status_t pairs_make(const json_t *document, const struct study *measured,
 status_t predict_check(struct predict *p)
 {
   json_t *document;
-  int handover = -1;
   RETURN_IF_FAILED(document_read(p->config.check, &document));
   const json_t *paths = json_object_get(json_object_get(document, "model"), "paths");
-  for (size_t n = 0; n < json_array_size(paths) && handover < 0; n++)
-    handover = model_staging(json_array_get(paths, n));
   const char *of = json_string_value(json_object_get(json_object_get(document, "config"), "kernel"));
   status_t status = json_is_array(json_object_get(document, "predictions"))
                         ? study_read(p->config.against, &p->compared)
                         : log_fail(STATUS_USAGE, "%s: has no predictions; himeno-predict --json writes them",
                                    p->config.check);
   if (status == STATUS_OK) status = study_select(&p->compared, p->config.kernel ? p->config.kernel : of, 0);
-  if (status == STATUS_OK) status = study_staging_select(&p->compared, handover);
+  for (size_t n = 0; status == STATUS_OK && n < json_array_size(paths); n++)
+    status = study_staging_select(&p->compared, model_staging(json_array_get(paths, n)));
   if (status == STATUS_OK)
     status = model_covered_read(p->config.check, json_object_get(document, "model"), &p->model.coverage);
   p->model.program = p->compared.program;

@@ -4,9 +4,9 @@
 #ifndef TOOLS_PREDICT_STUDENT_H
 #define TOOLS_PREDICT_STUDENT_H
 
-/** \brief Returns the p-quantile of Student's t with \a freedom degrees. Source: Hill, Algorithm
- * 396, CACM 13 (1970). */
-double student_quantile(double p, double freedom);
+/** \brief Returns the 95% quantile of Student's t with \a freedom degrees, or with one if there are
+ * fewer. 90% of runs lie between it and the 5% quantile. */
+double student_95(double freedom);
 
 /** \brief Sorts \a n values. Returns the value such that a further value is below it with
  * probability \a q, or the largest value if there are too few for that. */

@@ -142,7 +142,7 @@ status_t study_screen(struct study *study, unsigned keep);
 /** \brief Returns 1 if two runs have the same grid, cut, hosts and transport. */
 int study_same_configuration(const struct study_run *a, const struct study_run *b);
 
-/** \brief Leaves out runs whose halos were staged differently from \a handover (−1: none). */
+/** \brief Leaves out runs whose halos were staged differently from \a handover (−1: keeps all). */
 status_t study_staging_select(struct study *study, int handover);
 
 /** \brief Returns the text of `handover`: "through shared memory" and so on. */
