@@ -33,7 +33,8 @@ def shown_by(axes):
     labels = title, axes.get_xlabel(), axes.get_ylabel()
     yield f"{'|'.join(labels)}|{rounded(axes.get_position().bounds, 2)}"
     for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-        ticks = ",".join(one.get_text() for one in axis.get_ticklabels())
+        places = zip(axis.get_ticklabels(), axis.get_ticklocs())
+        ticks = ",".join(one.get_text() for one, at in places if limits[0] <= at <= limits[1])
         yield f"{axis.get_scale()} {rounded(limits)}: {ticks}"
     for one in axes.lines:
         looks = one.get_color(), one.get_marker(), one.get_markerfacecolor(), one.get_linestyle()
@@ -141,13 +142,14 @@ class Figures(helper.Case):
             self.skipTest("there is no Python with matplotlib")
         from matplotlib import __version__
 
-        version = f"matplotlib {__version__}"
-        lines = [version] + [line for figure in self.figures() for line in figure]
+        lines = [f"matplotlib {__version__}"]
+        lines += [line for figure in self.figures() for line in figure]
         if helper.WRITE:
             GOLDEN.write_text("\n".join(lines) + "\n", encoding="utf-8")
         wanted = GOLDEN.read_text(encoding="utf-8").splitlines()
-        if wanted[0] != version:
-            self.skipTest(f"{GOLDEN} was written with {wanted[0]}")
+        if wanted[0] != lines[0]:  # other versions place panels and logarithmic ticks differently
+            lines[0], other = wanted[0], r"(\||log [-+.\de ]+:)[-+.\de, ]+ / "
+            lines, wanted = ([re.sub(other, r"\1 / ", one) for one in all] for all in (lines, wanted))
         self.assertEqual(*([line.split(" / ") for line in one] for one in (lines, wanted)))
 
 
