@@ -371,8 +371,7 @@ status_t document_read(const char *path, json_t **document)
   return STATUS_OK;
 }
 
-/* Packs the rows of \a document and sets \a text to its JSON text. The caller unpacks the rows
- * again, and frees the text. */
+/* Packs the rows of \a document and sets \a text to its JSON text. The caller frees the text. */
 static status_t doc_text_of(const json_t *document, char **text)
 {
   const int many = json_array_size(json_object_get(document, "ranks")) > DOC_RANKS_FULL;
@@ -403,7 +402,6 @@ status_t document_write(const json_t *document, const char *path)
 {
   char *text;
   RETURN_IF_FAILED(doc_text_of(document, &text));
-  document_rows_unpack(document);
   size_t length = strlen(text);
   text[length] = '\n'; /* text files end with a newline; file_write needs no terminating zero */
   status_t status = file_write(path, text, length + 1);

@@ -159,8 +159,8 @@ void document_rows_unpack(const json_t *document);
 /** \brief Reads a JSON document. Returns STATUS_ENVIRONMENT if it is invalid or repeats a key. */
 status_t document_read(const char *path, json_t **document);
 
-/** \brief Writes \a document by file_write, or to standard output for "-". Returns
- * STATUS_ENVIRONMENT if \a document is NULL or if writing fails. */
+/** \brief Writes \a document, whose rows are packed from then on, by file_write, or to standard
+ * output for "-". Returns STATUS_ENVIRONMENT if \a document is NULL or if writing fails. */
 status_t document_write(const json_t *document, const char *path);
 
 /** \brief Writes \a document as text, frees it, and parses the text into \a copy. Unlike

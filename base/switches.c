@@ -71,7 +71,7 @@ static const struct switch_spec *switch_find(const char *name, size_t length)
 void switches_warn(void)
 {
   char names[512] = "";
-  for (char **at = environ; at && *at; at++) {
+  for (char **at = environ; *at; at++) {
     const size_t length = strcspn(*at, "="), used = strlen(names);
     if (strncmp(*at, "HIMENO_", 7) || (*at)[length] != '=' || !(*at)[length + 1]) continue;
     if (switch_find(*at, length)) continue;

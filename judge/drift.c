@@ -142,8 +142,10 @@ void drift_text(const json_t *document, const struct reference *r, FILE *out)
     const json_t *old = drift_same(before, row), *next = json_array_get(rows, n + 1);
     const struct drift d = drift_of(old, row, days);
     suspect_row(row, (int)n, name, sizeof name);
-    if (old) drift_line(name, &d, out);
-    if (old) drift_changed(old, row, "driver", name, out);
+    if (old) {
+      drift_line(name, &d, out);
+      drift_changed(old, row, "driver", name, out);
+    }
     slowest = (struct drift){fmin(slowest.before, d.before), fmin(slowest.now, d.now),
                              fmax(slowest.noise, d.noise), fmax(slowest.errors, d.errors)};
     if (next && strcmp(view_text(row, "host"), view_text(next, "host")) == 0) continue;

@@ -167,7 +167,7 @@ static int find_kind(const struct straggler_ranks *in, enum judge_of of, double 
 static int slower(const void *a, const void *b)
 {
   const struct straggler *s = a, *t = b;
-  if (s->of != t->of) return s->of < t->of ? -1 : 1;
+  if (s->of != t->of) return (int)s->of - (int)t->of;
   return (s->slowness < t->slowness) - (s->slowness > t->slowness);
 }
 

@@ -34,8 +34,7 @@ void progress_open(int quiet, double started)
 {
   p.prints = !quiet && !switch_number("HIMENO_QUIET", 0);
   p.in_place = isatty(STDERR_FILENO);
-  p.began = p.last = stats_now();
-  p.opened = p.counted = started;
+  p.began = p.last = p.opened = p.counted = started;
   snprintf(p.phase, sizeof p.phase, "starting");
   log_before(progress_clear);
 }

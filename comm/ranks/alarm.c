@@ -426,9 +426,9 @@ static int reporter(void)
 
 double alarm_launcher_ends(void)
 {
-  uint64_t stopped = monitor.stopped, now = alarm_clock();
-  double since = stopped > 0 && stopped < now ? (double)(now - stopped) / ALARM_SECOND : 0;
-  return stop_asked() && since < LAUNCHER ? LAUNCHER - since : 0;
+  const uint64_t stopped = monitor.stopped;
+  const double since = stopped ? (double)(alarm_clock() - stopped) / ALARM_SECOND : 0;
+  return stop_asked() ? fmax(LAUNCHER - since, 0) : 0;
 }
 
 /* Logs the message without asking other ranks: none exist, or watch_open was not called. */

@@ -2,15 +2,14 @@
 #include "comm/ranks/mpi_check.h"
 
 #include <mpi.h>
-#include <stdio.h>
 
 #include "base/log.h"
 
 status_t mpi_check(int error, const char *what)
 {
   if (error == MPI_SUCCESS) return STATUS_OK;
-  char text[MPI_MAX_ERROR_STRING];
+  char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
-  if (MPI_Error_string(error, text, &length) != MPI_SUCCESS) snprintf(text, sizeof text, "error %d", error);
+  MPI_Error_string(error, text, &length);
   return log_fail(STATUS_FAULT, "%s: %s", what, text);
 }

@@ -85,7 +85,7 @@ static void cpu_count_cores(struct gpu_device_info *info)
   hwloc_bitmap_t bound = NULL;
   if (hwloc_topology_init(&topology)) return;
   if (hwloc_topology_load(topology) || !(bound = hwloc_bitmap_alloc())) goto done;
-  if (hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_PROCESS) || hwloc_bitmap_iszero(bound))
+  if (hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_PROCESS))
     hwloc_bitmap_copy(bound, hwloc_topology_get_allowed_cpuset(topology));
 
   int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0;

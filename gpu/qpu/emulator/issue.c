@@ -200,16 +200,13 @@ static inline void issue_advance(struct qpu_thread *thread, const struct qpu_dec
   if (thread->jumps & 1) thread->pc = thread->target[0];
 }
 
-static inline int take_uniform(const struct qpu_emu *emu, struct qpu_thread *thread,
-                               const struct qpu_decoded *d)
+static inline int take_uniform(const struct qpu_emu *emu, struct qpu_thread *thread)
 {
   uint32_t value;
   if (!qpu_memory_word_ok(&emu->memory, thread->uniforms)) return 0;
   memcpy(&value, qpu_memory_at(&emu->memory, thread->uniforms), sizeof value);
   thread->uniforms += 4;
-  qpu_vec *out = &thread->reg[d->port_a ? REG_PORT_A : REG_PORT_B];
-  *out = (qpu_vec){0} + value;
-  if (d->port_a && d->port_b) thread->reg[REG_PORT_B] = *out;
+  thread->reg[REG_PORT_A] = thread->reg[REG_PORT_B] = (qpu_vec){0} + value;
   return 1;
 }
 
@@ -223,7 +220,7 @@ int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread)
   struct qpu_decoded *d = qpu_fetch(emu, thread->pc);
   if (!d || !d->fast) return 0;
   if (__builtin_expect(met_hazards(thread, d) || thread->ending || thread->switching, 0)) return 0;
-  if ((d->port_a | d->port_b) && !take_uniform(emu, thread, d)) return 0;
+  if ((d->port_a | d->port_b) && !take_uniform(emu, thread)) return 0;
   run_plain(d, thread->reg);
   thread->n_last = 0;
   d->issued++;

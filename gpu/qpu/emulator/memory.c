@@ -119,9 +119,8 @@ size_t qpu_memory_left(const struct qpu_memory *memory)
 
 int qpu_memory_ok(const struct qpu_memory *memory, uint32_t address, uint32_t bytes)
 {
-  uint32_t offset = address - memory->base;
-  if (offset >= memory->size || bytes > memory->size - offset) return 0;
-  for (uint32_t at = offset & ~3u; at < offset + bytes; at += 4)
-    if (!qpu_memory_word_ok(memory, memory->base + at)) return 0;
+  const uint32_t words = (address % 4 + bytes + 3) / 4;
+  for (uint32_t word = 0; word < words; word++)
+    if (!qpu_memory_word_ok(memory, (address & ~3u) + 4 * word)) return 0;
   return 1;
 }
