@@ -19,7 +19,7 @@ static struct policy good(const char *text)
 }
 
 /* Half a minute on eight ranks, unless the policy has a check that needs more. */
-static void a_run_is_planned_so_that_it_can_be_judged(void **state)
+TEST(a_run_is_planned_so_that_it_can_be_judged)
 {
   static const struct {
     const char *policy; /* NULL: none */
@@ -74,7 +74,7 @@ static void refused(const char *text, const char *pattern)
   free(message);
 }
 
-static void only_what_is_named_and_not_false_is_checked(void **state)
+TEST(only_what_is_named_and_not_false_is_checked)
 {
   struct policy p =
       good("{\"name\": \"mine\", \"ceiling_share_min\": 0.95, \"ecc\": true, \"binding\": false, "
@@ -92,7 +92,7 @@ static void only_what_is_named_and_not_false_is_checked(void **state)
   refused("{\"unverified_passes\": true, \"unknown_fails\": true}", "names nothing to check");
 }
 
-static void throttle_reasons_are_named(void **state)
+TEST(throttle_reasons_are_named)
 {
   struct policy p = good("{\"throttled_max\": 0.1, \"throttle_forbidden\": [\"thermal\", \"power_brake\"]}");
   char text[40];
@@ -101,7 +101,7 @@ static void throttle_reasons_are_named(void **state)
   refused("{\"throttle_forbidden\": \"thermal\"}", "list");
 }
 
-static void what_is_no_policy_is_refused(void **state)
+TEST(what_is_no_policy_is_refused)
 {
   refused("", "line");
   refused("[1, 2]", "one JSON object");
@@ -142,7 +142,7 @@ static const struct {
     {"unknown_fails", {-1, 1, 1}},
 };
 
-static void each_limit_of_a_built_in_policy_is_known_and_names_its_origin(void **state)
+TEST(each_limit_of_a_built_in_policy_is_known_and_names_its_origin)
 {
   static const char *const names[] = {"default", "h100", "h200"};
   char text[80];
@@ -162,7 +162,7 @@ static void each_limit_of_a_built_in_policy_is_known_and_names_its_origin(void *
   }
 }
 
-static void a_policy_may_name_the_origin_of_a_limit(void **state)
+TEST(a_policy_may_name_the_origin_of_a_limit)
 {
   struct policy p = good("{\"ecc\": true, \"celsius_max\": 80, \"from\": {\"celsius_max\": \"May\"}}");
   assert_string_equal(p.from[check_kind_find("celsius_max")], "May");
@@ -174,7 +174,7 @@ static void a_policy_may_name_the_origin_of_a_limit(void **state)
   refused("{\"from\": {\"ecc\": \"May\"}}", "names nothing to check");
 }
 
-static void a_missing_file_is_of_the_environment(void **state)
+TEST(a_missing_file_is_of_the_environment)
 {
   struct policy p;
   struct capture capture = capture_begin(stderr);
@@ -184,7 +184,7 @@ static void a_missing_file_is_of_the_environment(void **state)
   assert_int_equal(folder, STATUS_USAGE);
 }
 
-static void a_check_is_judged_by_its_side_of_the_limit(void **state)
+TEST(a_check_is_judged_by_its_side_of_the_limit)
 {
   struct check floor = {.value = 0.95, .limit = 0.9}, most = {.value = 3, .limit = 2, .at_most = 1};
   struct check exact = {.value = 2, .limit = 2, .at_most = 1}, unknown = {.value = NAN, .limit = 1};
@@ -213,7 +213,7 @@ static void a_check_is_judged_by_its_side_of_the_limit(void **state)
   "\"result\": {" verdict ", \"gflops\": " gflops ", \"samples\": " samples "}}"
 #define VERDICT(verdict, verified) "\"verdict\": \"" verdict "\", \"verified\": \"" verified "\""
 
-static void an_earlier_run_is_read_with_its_noise(void **state)
+TEST(an_earlier_run_is_read_with_its_noise)
 {
   const char *text = DOCUMENT("himeno-gpu/1", "pass", "0.125", "[1.0, 1.1, 0.9, 1.0, 1.05]");
   struct reference r;
@@ -225,7 +225,7 @@ static void an_earlier_run_is_read_with_its_noise(void **state)
 }
 
 /* An earlier run counts, whatever its speed, if it was verified. */
-static void what_is_no_earlier_run_is_refused(void **state)
+TEST(what_is_no_earlier_run_is_refused)
 {
   static const char *const no_rate = "it has no rate", *const wrong = "that run did not compute right",
                            *const unverified = "the timed part of that run was not verified",
@@ -285,7 +285,7 @@ static struct check compared_with(const struct reference *reference, const doubl
 
 /* A slowdown counts beyond 1%, and beyond three standard deviations of both runs. What the noise
  * hides is neither as fast nor slow. One interrupted block accuses no rank. */
-static void a_slowdown_counts_beyond_the_noise(void **state)
+TEST(a_slowdown_counts_beyond_the_noise)
 {
   static const double varied[] = {0.995, 0.995, 1, 1.005, 1.005}, /* noise at most 0.01201 */
       interrupted[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 13};      /* mean: twice the median */
@@ -337,7 +337,7 @@ static int count_of(const char *text, const char *word)
   return n;
 }
 
-static void warnings_of_ranks_have_no_more_lines_than_the_table(void **state)
+TEST(warnings_of_ranks_have_no_more_lines_than_the_table)
 {
   static struct rank_row rows[128];
   char *clean = printed(ranks_print_sharing, rows);
@@ -355,7 +355,7 @@ static void warnings_of_ranks_have_no_more_lines_than_the_table(void **state)
 }
 
 /* At most so many findings are listed, and lines are broken at 100 columns. */
-static void a_report_lists_findings_and_checks(void **state)
+TEST(a_report_lists_findings_and_checks)
 {
   static struct judged j = {
       .asked = 1,
@@ -441,22 +441,4 @@ static void a_report_lists_findings_and_checks(void **state)
   json_decref(run);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_run_is_planned_so_that_it_can_be_judged),
-      cmocka_unit_test(warnings_of_ranks_have_no_more_lines_than_the_table),
-      cmocka_unit_test(a_report_lists_findings_and_checks),
-      cmocka_unit_test(only_what_is_named_and_not_false_is_checked),
-      cmocka_unit_test(throttle_reasons_are_named),
-      cmocka_unit_test(what_is_no_policy_is_refused),
-      cmocka_unit_test(each_limit_of_a_built_in_policy_is_known_and_names_its_origin),
-      cmocka_unit_test(a_policy_may_name_the_origin_of_a_limit),
-      cmocka_unit_test(a_missing_file_is_of_the_environment),
-      cmocka_unit_test(a_check_is_judged_by_its_side_of_the_limit),
-      cmocka_unit_test(an_earlier_run_is_read_with_its_noise),
-      cmocka_unit_test(what_is_no_earlier_run_is_refused),
-      cmocka_unit_test(a_slowdown_counts_beyond_the_noise),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -21,6 +21,9 @@ enum verb {
   COPY_OUT,
   SYNC,
   ELAPSED,
+  ALLOC_SHARED,
+  SHARE,
+  COPY,
   VERBS
 };
 
@@ -29,7 +32,7 @@ struct run {
   struct gpu_device *device;
   struct gpu_queue *queue;
   struct gpu_event *event;
-  struct gpu_mem mem;
+  struct gpu_mem mem, shared;
   void *host;
 };
 
@@ -39,6 +42,7 @@ static status_t use_every_verb(struct run *run)
   uint64_t bytes;
   int ready;
   double seconds;
+  struct gpu_share share;
   RETURN_IF_FAILED(gpu_open(&gpu_backend_null, 0, &run->device));
   RETURN_IF_FAILED(gpu_queue_create(run->device, GPU_NORMAL, &run->queue));
   RETURN_IF_FAILED(gpu_event_create(run->device, &run->event));
@@ -53,14 +57,18 @@ static status_t use_every_verb(struct run *run)
   RETURN_IF_FAILED(gpu_ready(run->event, &ready));
   RETURN_IF_FAILED(gpu_copy_out(run->queue, run->host, run->mem, 0, 64));
   RETURN_IF_FAILED(gpu_sync(run->queue));
-  return gpu_elapsed(run->event, run->event, &seconds);
+  RETURN_IF_FAILED(gpu_elapsed(run->event, run->event, &seconds));
+  RETURN_IF_FAILED(gpu_alloc_shared(run->device, 64, &run->shared));
+  RETURN_IF_FAILED(gpu_share(run->device, run->shared, &share));
+  return gpu_copy(run->queue, run->mem, 0, run->shared, 0, 64);
 }
 
 static status_t run_and_clean_up(void)
 {
-  struct run run = {NULL, NULL, NULL, {NULL, 0}, NULL};
+  struct run run = {0};
   status_t status = use_every_verb(&run);
   if (run.device) gpu_free(run.device, &run.mem);
+  if (run.device) gpu_free(run.device, &run.shared);
   if (run.device) gpu_free_host(run.device, GPU_HOST_PINNED, run.host);
   gpu_event_destroy(run.event);
   gpu_queue_destroy(run.queue);
@@ -89,14 +97,17 @@ static int forget_environment(void **state)
 static void the_nth_call_fails_as_on_a_real_device(void **state)
 {
   static const char *const names[VERBS] = {
-      "open",  "queue_create", "event_create", "alloc", "alloc_host", "memory_free", "copy_in",
-      "clear", "record",       "wait",         "ready", "copy_out",   "sync",        "elapsed"};
+      "open",    "queue_create", "event_create", "alloc", "alloc_host", "memory_free",
+      "copy_in", "clear",        "record",       "wait",  "ready",      "copy_out",
+      "sync",    "elapsed",      "alloc_shared", "share", "copy"};
+  char text[80];
   for (int n = OPEN; n < VERBS; n++) {
     long before = null_calls();
     fail_at(n + 1);
     status_t status = run_and_clean_up();
-    assert_non_null(strstr(log_held(), names[n]));
-    expect_failure(status, n <= ALLOC_HOST ? STATUS_ENVIRONMENT : STATUS_FAULT);
+    snprintf(text, sizeof text, "null device: call %ld, %s, fails on demand", before + n + 1, names[n]);
+    assert_string_equal(log_held(), text);
+    expect_failure(status, n <= ALLOC_HOST || n == ALLOC_SHARED ? STATUS_ENVIRONMENT : STATUS_FAULT);
     assert_int_equal(null_calls() - before, n + 1);
   }
   fail_at(VERBS + 1);

@@ -188,10 +188,13 @@ static void a_process_opens_the_qpus_once(void **state)
 static void memory_is_limited(void **state)
 {
   struct gpu_mem mem;
+  uint64_t left;
   struct gpu_device *device = opened();
   expect_failure(gpu_alloc(device, (size_t)200 << 20 << 1, &mem), STATUS_ENVIRONMENT);
   assert_int_equal(gpu_alloc(device, (size_t)200 << 20, &mem), STATUS_OK);
   assert_int_equal(fake_pi->open_memories, 2);
+  assert_int_equal(gpu_memory_free(device, &left), STATUS_OK);
+  assert_int_equal(left, (56 << 20) - 4096);
   gpu_free(device, &mem);
   assert_int_equal(fake_pi->open_memories, 1);
   gpu_close(device);

@@ -8,7 +8,9 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "comm/ranks/cards.h"
+#include "comm/ranks/mpi_check.h"
 #include "comm/transports/aware.h"
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
@@ -278,6 +280,16 @@ static void mpi_takes_device_memory_if_it_says_so_or_cannot_be_asked(void **stat
   unsetenv("HIMENO_MPI_DEVICE");
 }
 
+static void a_call_that_fails_is_reported_with_the_librarys_words(void **state)
+{
+  log_hold(1);
+  assert_int_equal(mpi_check(MPI_SUCCESS, "MPI_Test"), STATUS_OK);
+  assert_int_equal(mpi_check(MPI_ERR_TRUNCATE, "MPI_Test"), STATUS_FAULT);
+  assert_true(strncmp(log_held(), "MPI_Test: ", 10) == 0 && strcasestr(log_held(), "message truncated"));
+  log_drop();
+  log_hold(0);
+}
+
 /* Any library named libuct_cuda stands for UCX's CUDA transports. */
 static void ucx_with_cuda_is_found_if_mpi_sends_by_it(void **state)
 {
@@ -328,6 +340,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(nearness_follows_the_pci_tree),
       cmocka_unit_test(the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one),
       cmocka_unit_test(mpi_takes_device_memory_if_it_says_so_or_cannot_be_asked),
+      cmocka_unit_test(a_call_that_fails_is_reported_with_the_librarys_words),
       cmocka_unit_test(ucx_with_cuda_is_found_if_mpi_sends_by_it),
       cmocka_unit_test(bytes_by_tcp_are_found_while_an_rdma_card_is_idle),
       cmocka_unit_test(a_card_has_what_its_peer_received_and_nothing_if_another_carried_it),

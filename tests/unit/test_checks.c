@@ -8,7 +8,7 @@
 
 static const double steady[] = {1, 1, 1, 1, 1};
 
-static void the_checks_of_speed_hold_at_their_limits(void **state)
+TEST(the_checks_of_speed_hold_at_their_limits)
 {
   static const struct {
     const char *pass, *fail;
@@ -30,7 +30,7 @@ static void the_checks_of_speed_hold_at_their_limits(void **state)
   json_decref(run);
 }
 
-static void one_interrupted_block_is_no_slow_machine(void **state)
+TEST(one_interrupted_block_is_no_slow_machine)
 {
   const double interrupted[] = {1, 1, 1, 1, 6};
   json_t *run = whole_run(interrupted, 5, 4);
@@ -40,7 +40,7 @@ static void one_interrupted_block_is_no_slow_machine(void **state)
   json_decref(run);
 }
 
-static void two_blocks_give_no_speed(void **state)
+TEST(two_blocks_give_no_speed)
 {
   json_t *run = whole_run(steady, 2, 4);
   static const char *const texts[] = {"{\"ceiling_share_min\": 0}", "{\"efficiency_min\": 0}",
@@ -60,7 +60,7 @@ static void two_blocks_give_no_speed(void **state)
   json_decref(run);
 }
 
-static void each_check_needs_its_number_of_ranks(void **state)
+TEST(each_check_needs_its_number_of_ranks)
 {
   static const char *const pairs =
       " device_spread_max exchange_us_max exchange_gbps_min exchange_us_ratio_max "
@@ -91,7 +91,7 @@ static int outcomes(const json_t *document, const char *policy, enum check_outco
   return checks_count(&all, outcome);
 }
 
-static void a_noisy_run_is_not_slow(void **state)
+TEST(a_noisy_run_is_not_slow)
 {
   const double varied[] = {0.96, 0.96, 1, 1.04, 1.04};  /* noise at most 0.0961 */
   const double quieter[] = {0.98, 0.98, 1, 1.02, 1.02}; /* at most 0.0480 */
@@ -107,7 +107,7 @@ static void a_noisy_run_is_not_slow(void **state)
   json_decref(quiet);
 }
 
-static void a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges(void **state)
+TEST(a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges)
 {
   const double varied[] = {0.96, 0.96, 1, 1.04, 1.04};
   static const char *const slow[] = {"{\"device_gflops_min\": 2}", "{\"ceiling_share_min\": 1}",
@@ -127,7 +127,7 @@ static void a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges(voi
 
 /* A busy host may slow exchanges and devices that take its cores, but not computing on a GPU. So
  * the check of GPU stragglers is noisy only if they are slow in exchange. */
-static void what_a_busy_host_may_explain_is_noisy(void **state)
+TEST(what_a_busy_host_may_explain_is_noisy)
 {
   static const struct {
     const char *policy;
@@ -181,7 +181,7 @@ static json_t *ring(struct exchange between_3_and_4)
   return run;
 }
 
-static void pairs_are_held_against_limits_and_against_those_like_them(void **state)
+TEST(pairs_are_held_against_limits_and_against_those_like_them)
 {
   json_t *run = ring((struct exchange){2e-6, 50});
   assert_int_equal(checked(run, "{\"exchange_us_ratio_max\": 1}").outcome, CHECK_PASS);
@@ -234,7 +234,7 @@ static void found_add(struct judge_run *run, unsigned always, unsigned once, enu
 }
 
 /* Ranks 1 and 2 have the longest latency, 2 and 3 the lowest rate. The slow device is named. */
-static void of_a_slow_pair_the_end_is_named_whose_device_is_slow(void **state)
+TEST(of_a_slow_pair_the_end_is_named_whose_device_is_slow)
 {
   static const struct {
     unsigned compute, exchange, compute_once, exchange_once; /* who was slow */
@@ -277,7 +277,7 @@ static void of_a_slow_pair_the_end_is_named_whose_device_is_slow(void **state)
 }
 
 /* Staged pairs, and pairs of different hosts, are slower than others without a fault. */
-static void pairs_of_another_kind_are_no_measure(void **state)
+TEST(pairs_of_another_kind_are_no_measure)
 {
   json_t *run = ring((struct exchange){5e-5, 1});
   assert_int_equal(checked(run, "{\"exchange_gbps_ratio_min\": 0.9}").outcome, CHECK_FAIL);
@@ -307,7 +307,7 @@ static void pairs_of_another_kind_are_no_measure(void **state)
 }
 
 /* Neither an unknown rate nor unmeasured pairs may pass a check. */
-static void pairs_without_a_value_pass_nothing(void **state)
+TEST(pairs_without_a_value_pass_nothing)
 {
   json_t *run = ring((struct exchange){2e-6, 50}), *none = whole_run(steady, 5, 2);
   for (int m = 0; m < 16; m++) {
@@ -324,7 +324,7 @@ static void pairs_without_a_value_pass_nothing(void **state)
 
 /* ---- ranks ---- */
 
-static void ranks_that_share_a_device_have_one(void **state)
+TEST(ranks_that_share_a_device_have_one)
 {
   json_t *run = whole_run(steady, 5, 4);
   put_rank(run, -1, "device_sharers", json_integer(1));
@@ -350,7 +350,7 @@ static void ranks_that_share_a_device_have_one(void **state)
 }
 
 /* Shared cores do not affect a GPU's times; a CPU's cores are the device itself. */
-static void ranks_that_share_cores_share_a_device_where_that_is_a_cpu(void **state)
+TEST(ranks_that_share_cores_share_a_device_where_that_is_a_cpu)
 {
   json_t *run = whole_run(steady, 5, 4);
   put_rank(run, -1, "cpus_shared", json_true());
@@ -362,7 +362,7 @@ static void ranks_that_share_cores_share_a_device_where_that_is_a_cpu(void **sta
   json_decref(run);
 }
 
-static void a_ceiling_is_compared_with_theory_if_devices_report_it(void **state)
+TEST(a_ceiling_is_compared_with_theory_if_devices_report_it)
 {
   json_t *run = whole_run(steady, 2, 4);
   struct check none = checked(run, "{\"theory_share_min\": 9, \"unknown_fails\": true}");
@@ -376,7 +376,7 @@ static void a_ceiling_is_compared_with_theory_if_devices_report_it(void **state)
 }
 
 /* Half of the blocks were at the power limit, and a quarter too hot. */
-static void only_forbidden_reasons_of_throttling_count(void **state)
+TEST(only_forbidden_reasons_of_throttling_count)
 {
   json_t *run = whole_run(steady, 5, 4);
   put_rank(run, -1, "telemetry.samples", json_integer(4));
@@ -397,7 +397,7 @@ static void only_forbidden_reasons_of_throttling_count(void **state)
   json_decref(run);
 }
 
-static void lanes_that_a_device_has_and_does_not_use_are_missed(void **state)
+TEST(lanes_that_a_device_has_and_does_not_use_are_missed)
 {
   json_t *run = whole_run(steady, 5, 2);
   put_rank(run, -1, "telemetry.link.pcie_width", json_integer(8));
@@ -411,7 +411,7 @@ static void lanes_that_a_device_has_and_does_not_use_are_missed(void **state)
 
 /* The rank with the most errors is reported. Counters that no rank has are named, and never fail
  * the check. */
-static void errors_counted_meanwhile_are_held_against_the_rank_that_has_most(void **state)
+TEST(errors_counted_meanwhile_are_held_against_the_rank_that_has_most)
 {
   json_t *run = whole_run(steady, 2, 4);
   struct check check = checked(run, "{\"counted_max\": 0, \"unknown_fails\": true}");
@@ -435,7 +435,7 @@ static void errors_counted_meanwhile_are_held_against_the_rank_that_has_most(voi
 }
 
 /* Three of four ranks report the rate; the third has the highest. */
-static void nvlink_crc_errors_are_held_against_their_rate(void **state)
+TEST(nvlink_crc_errors_are_held_against_their_rate)
 {
   json_t *run = whole_run(steady, 2, 4);
   struct policy built_in;
@@ -458,7 +458,7 @@ static void nvlink_crc_errors_are_held_against_their_rate(void **state)
   json_decref(run);
 }
 
-static void values_of_some_ranks_only_are_reported(void **state)
+TEST(values_of_some_ranks_only_are_reported)
 {
   json_t *run = whole_run(steady, 5, 4);
   for (int r = 0; r < 4; r++) put_rank(run, r, "telemetry.ecc.on", r == 2 ? json_null() : json_true());
@@ -469,28 +469,4 @@ static void values_of_some_ranks_only_are_reported(void **state)
   json_decref(run);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_checks_of_speed_hold_at_their_limits),
-      cmocka_unit_test(one_interrupted_block_is_no_slow_machine),
-      cmocka_unit_test(two_blocks_give_no_speed),
-      cmocka_unit_test(each_check_needs_its_number_of_ranks),
-      cmocka_unit_test(a_noisy_run_is_not_slow),
-      cmocka_unit_test(a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges),
-      cmocka_unit_test(what_a_busy_host_may_explain_is_noisy),
-      cmocka_unit_test(pairs_are_held_against_limits_and_against_those_like_them),
-      cmocka_unit_test(of_a_slow_pair_the_end_is_named_whose_device_is_slow),
-      cmocka_unit_test(pairs_of_another_kind_are_no_measure),
-      cmocka_unit_test(pairs_without_a_value_pass_nothing),
-      cmocka_unit_test(ranks_that_share_cores_share_a_device_where_that_is_a_cpu),
-      cmocka_unit_test(ranks_that_share_a_device_have_one),
-      cmocka_unit_test(a_ceiling_is_compared_with_theory_if_devices_report_it),
-      cmocka_unit_test(only_forbidden_reasons_of_throttling_count),
-      cmocka_unit_test(lanes_that_a_device_has_and_does_not_use_are_missed),
-      cmocka_unit_test(errors_counted_meanwhile_are_held_against_the_rank_that_has_most),
-      cmocka_unit_test(nvlink_crc_errors_are_held_against_their_rate),
-      cmocka_unit_test(values_of_some_ranks_only_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

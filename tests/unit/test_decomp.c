@@ -24,7 +24,7 @@ static void mark(const struct box *box, const int64_t origin[3])
       for (int64_t k = box->lo[2]; k < box->hi[2]; k++) seen[origin[0] + i][origin[1] + j][origin[2] + k]++;
 }
 
-static void boxes_of_ranks_cover_the_grid_once_and_differ_by_one_layer_at_most(void **state)
+TEST(boxes_of_ranks_cover_the_grid_once_and_differ_by_one_layer_at_most)
 {
   static const int cuts[][3] = {{1, 1, 1}, {2, 1, 1}, {1, 3, 2}, {5, 2, 3}, {3, 2, 4}, {11, 9, 15}};
   static const int64_t zero[3] = {0};
@@ -77,7 +77,7 @@ static const struct halo_message *find(const struct halo_plan *plan, int peer, i
   return NULL;
 }
 
-static void each_halo_is_what_the_neighbour_sends(void **state)
+TEST(each_halo_is_what_the_neighbour_sends)
 {
   static const int64_t grid[3] = {15, 16, 17};
   static const int cut[3] = {2, 3, 2};
@@ -125,7 +125,7 @@ static void rows_are(const struct layout *l, const struct box *box, int64_t begi
 
 /* Chunks, and pieces, must be boxes that cover the packed buffer once. Messages that are not merged
  * come first. */
-static void chunks_and_pieces_cover_the_buffer(void **state)
+TEST(chunks_and_pieces_cover_the_buffer)
 {
   static const int64_t grid[3] = {15, 16, 17};
   static const int cut[3] = {2, 3, 2};
@@ -173,7 +173,7 @@ static void chunks_and_pieces_cover_the_buffer(void **state)
     }
 }
 
-static void depth_one_needs_no_corners(void **state)
+TEST(depth_one_needs_no_corners)
 {
   static const int64_t grid[3] = {20, 20, 20};
   static const int cut[3] = {3, 3, 3};
@@ -184,7 +184,7 @@ static void depth_one_needs_no_corners(void **state)
   assert_int_equal(middle.plan.n, 26);
 }
 
-static void slabs_and_rest_make_up_the_owned_points(void **state)
+TEST(slabs_and_rest_make_up_the_owned_points)
 {
   static const int64_t grids[][3] = {{12, 12, 12}, {5, 6, 7}, {8, 40, 8}};
   static const int cut[3] = {3, 2, 1};
@@ -202,7 +202,7 @@ static void slabs_and_rest_make_up_the_owned_points(void **state)
     }
 }
 
-static void a_slab_along_j_has_the_rows_of_a_tile(void **state)
+TEST(a_slab_along_j_has_the_rows_of_a_tile)
 {
   static const int64_t grid[3] = {14, 42, 14};
   static const int cut[3] = {2, 2, 1};
@@ -219,7 +219,7 @@ static void a_slab_along_j_has_the_rows_of_a_tile(void **state)
   assert_int_equal(box_extent(&pieces.boundary[1], 1), 3);
 }
 
-static void a_sent_point_is_in_a_slab(void **state)
+TEST(a_sent_point_is_in_a_slab)
 {
   static const int64_t grid[3] = {14, 14, 14};
   static const int cut[3] = {2, 2, 2};
@@ -238,7 +238,7 @@ static void a_sent_point_is_in_a_slab(void **state)
   }
 }
 
-static void rows_start_on_lines(void **state)
+TEST(rows_start_on_lines)
 {
   static const int cut[3] = {1, 1, 1};
   struct decomp d;
@@ -251,7 +251,7 @@ static void rows_start_on_lines(void **state)
 }
 
 /* An array may have 2^57 − 1 floats, in rows that are multiples of 32, and a message 2^31 − 1. */
-static void what_64_bits_and_a_message_cannot_hold_is_refused(void **state)
+TEST(what_64_bits_and_a_message_cannot_hold_is_refused)
 {
   static const int64_t most = (int64_t)1 << 53, large = (int64_t)1 << 40;
   static const int64_t grids[][3] = {
@@ -286,7 +286,7 @@ static const struct decomp_rules plain = {.depth = 1}, deep = {.depth = 3},
                                  planes = {.depth = 1, .whole_planes = 1},
                                  rows = {.depth = 1, .whole_rows = 1};
 
-static void the_fastest_cut_that_is_allowed_is_chosen(void **state)
+TEST(the_fastest_cut_that_is_allowed_is_chosen)
 {
   static const struct {
     int64_t grid[3];
@@ -337,7 +337,7 @@ static void cut_says(int64_t n, int ranks, const struct decomp_rules *rules, int
 #define TOO_LARGE "--weak: the grid of all ranks is too large for 64-bit sizes"
 #define USE       "; use fewer ranks or a larger --size"
 
-static void cuts_that_cannot_be_are_refused_with_the_reason(void **state)
+TEST(cuts_that_cannot_be_are_refused_with_the_reason)
 {
   int choose[3] = {0}, i2[] = {2, 1, 1}, i4[] = {4, 1, 1}, i5[] = {5, 1, 1}, j2[] = {1, 2, 1},
       k2[] = {1, 1, 2}, ij[] = {2, 2, 1}, one[] = {1, 1, 1};
@@ -370,20 +370,4 @@ static void cuts_that_cannot_be_are_refused_with_the_reason(void **state)
   log_hold(0);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(boxes_of_ranks_cover_the_grid_once_and_differ_by_one_layer_at_most),
-      cmocka_unit_test(each_halo_is_what_the_neighbour_sends),
-      cmocka_unit_test(chunks_and_pieces_cover_the_buffer),
-      cmocka_unit_test(depth_one_needs_no_corners),
-      cmocka_unit_test(slabs_and_rest_make_up_the_owned_points),
-      cmocka_unit_test(a_slab_along_j_has_the_rows_of_a_tile),
-      cmocka_unit_test(a_sent_point_is_in_a_slab),
-      cmocka_unit_test(rows_start_on_lines),
-      cmocka_unit_test(what_64_bits_and_a_message_cannot_hold_is_refused),
-      cmocka_unit_test(the_fastest_cut_that_is_allowed_is_chosen),
-      cmocka_unit_test(cuts_that_cannot_be_are_refused_with_the_reason),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -88,7 +88,7 @@ static void assert_document(const struct state *s, const char *wanted)
   json_decref(document);
 }
 
-static void each_field_has_its_name_type_and_place(void **state)
+TEST(each_field_has_its_name_type_and_place)
 {
   double rows[] = {0.5, 1};
   const struct state s = {"n", 0, rows, 2, 3, 1, 1};
@@ -102,7 +102,7 @@ static void each_field_has_its_name_type_and_place(void **state)
 }
 
 /* An unknown value is absent, null or written as it is, depending on its field's rules. */
-static void unknown_values_are_absent_or_null(void **state)
+TEST(unknown_values_are_absent_or_null)
 {
   const struct state none = {NULL, -1, NULL, 0, 0, -1, 0}, infinite = {"n", INFINITY, NULL, 0, 1, 0, 1};
   assert_document(
@@ -135,7 +135,7 @@ static void assert_property(const json_t *schema, const char *name, const char *
   free(text);
 }
 
-static void the_same_calls_make_the_schema(void **state)
+TEST(the_same_calls_make_the_schema)
 {
   evaluated = 0;
   json_t *schema = schema_of(fields);
@@ -210,7 +210,7 @@ static void repeated(struct doc *d, const struct state *s)
   "{\"type\":\"object\",\"required\":" required                                                              \
   ",\"additionalProperties\":false,\"properties\":{" properties "}}"
 
-static void objects_that_occur_again_are_defined_once(void **state)
+TEST(objects_that_occur_again_are_defined_once)
 {
   json_t *schema = schema_of(repeated), *properties = json_object_get(schema, "properties"),
          *defs = json_pack("{s:O}", "properties", json_object_get(schema, "$defs"));
@@ -236,7 +236,7 @@ static void frame(struct doc *d, const struct state *s)
   doc_spread(d, "times", (struct stats_summary){.min = 0, .median = 1.5, .max = 2});
 }
 
-static void the_frame_names_its_program_and_host(void **state)
+TEST(the_frame_names_its_program_and_host)
 {
   static const char *const keys[] = {"schema", "program", "version", "time", "system", "ignored"};
   struct doc d;
@@ -263,7 +263,7 @@ static void the_frame_names_its_program_and_host(void **state)
 }
 
 /* doc_close() fails after a missing text, an object too deep, or an object left open. */
-static void what_was_lost_is_noticed(void **state)
+TEST(what_was_lost_is_noticed)
 {
   struct doc d;
   int levels = 0;
@@ -281,7 +281,7 @@ static void what_was_lost_is_noticed(void **state)
 }
 
 /* A number that is read back from the file must equal the one that was written. */
-static void numbers_keep_all_their_digits(void **state)
+TEST(numbers_keep_all_their_digits)
 {
   static const double values[] = {0.1, 1.0 / 3, 6.02214076e23, 5e-324, 123456789.123456789};
   const char *path = "test_document.json";
@@ -299,7 +299,7 @@ static void numbers_keep_all_their_digits(void **state)
   unlink(path);
 }
 
-static void a_printed_schema_is_the_same_schema(void **state)
+TEST(a_printed_schema_is_the_same_schema)
 {
   static const struct state none;
   struct doc d;
@@ -316,17 +316,4 @@ static void a_printed_schema_is_the_same_schema(void **state)
   json_decref(schema);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_field_has_its_name_type_and_place),
-      cmocka_unit_test(unknown_values_are_absent_or_null),
-      cmocka_unit_test(the_same_calls_make_the_schema),
-      cmocka_unit_test(objects_that_occur_again_are_defined_once),
-      cmocka_unit_test(the_frame_names_its_program_and_host),
-      cmocka_unit_test(what_was_lost_is_noticed),
-      cmocka_unit_test(numbers_keep_all_their_digits),
-      cmocka_unit_test(a_printed_schema_is_the_same_schema),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -94,7 +94,7 @@ static status_t write_new(const char *path)
 
 /* ---- which file ---- */
 
-static void a_link_stays_and_its_target_is_made_or_replaced(void **state)
+TEST_WITH(a_link_stays_and_its_target_is_made_or_replaced, enter, leave)
 {
   char name[64];
   mkdir("there", 0777);
@@ -113,14 +113,14 @@ static void a_link_stays_and_its_target_is_made_or_replaced(void **state)
   assert_contents("four", "new");
 }
 
-static void a_link_in_a_circle_is_an_error(void **state)
+TEST_WITH(a_link_in_a_circle_is_an_error, enter, leave)
 {
   assert_int_equal(symlink("round", "round"), 0);
   assert_int_equal(file_check("round"), STATUS_ENVIRONMENT);
   assert_string_equal(log_held(), "cannot write \"round\": Too many levels of symbolic links");
 }
 
-static void permissions_and_owner_stay(void **state)
+TEST_WITH(permissions_and_owner_stay, enter, leave)
 {
   struct stat info;
   put("a", "older");
@@ -134,7 +134,7 @@ static void permissions_and_owner_stay(void **state)
   }
 }
 
-static void another_name_of_the_file_keeps_what_it_had(void **state)
+TEST_WITH(another_name_of_the_file_keeps_what_it_had, enter, leave)
 {
   put("a", "older");
   assert_int_equal(link("a", "b"), 0);
@@ -143,7 +143,7 @@ static void another_name_of_the_file_keeps_what_it_had(void **state)
   assert_contents("b", "older");
 }
 
-static void a_name_as_long_as_any_can_be_written(void **state)
+TEST_WITH(a_name_as_long_as_any_can_be_written, enter, leave)
 {
   char name[256];
   memset(name, 'n', 255);
@@ -155,7 +155,7 @@ static void a_name_as_long_as_any_can_be_written(void **state)
 
 /* An open file keeps its position: earlier text stays before the new text, and later text follows
  * it. */
-static void an_open_descriptor_is_written_to(void **state)
+TEST_WITH(an_open_descriptor_is_written_to, enter, leave)
 {
   char name[32];
   int file = dup2(open("a", O_WRONLY | O_CREAT, 0666), 20);
@@ -176,9 +176,12 @@ static void an_open_descriptor_is_written_to(void **state)
   assert_contents("a", "before newnewnew after!?");
   assert_int_equal(file_check(name), STATUS_ENVIRONMENT);
   assert_non_null(strstr(log_held(), "Bad file descriptor"));
+  assert_int_equal(dup2(open("a", O_RDONLY), file), file);
+  assert_null(file_open_append(name));
+  assert_int_equal(errno, EBADF);
 }
 
-static void a_pipe_that_nobody_reads_is_an_error_and_is_not_waited_for(void **state)
+TEST_WITH(a_pipe_that_nobody_reads_is_an_error_and_is_not_waited_for, enter, leave)
 {
   assert_int_equal(mkfifo("pipe", 0666), 0);
   assert_int_equal(file_check("pipe"), STATUS_ENVIRONMENT);
@@ -188,7 +191,7 @@ static void a_pipe_that_nobody_reads_is_an_error_and_is_not_waited_for(void **st
 }
 
 /* A reader that sees the end of a pipe stops reading, so the check must not close the pipe. */
-static void a_pipe_stays_open_from_the_check_to_the_document(void **state)
+TEST_WITH(a_pipe_stays_open_from_the_check_to_the_document, enter, leave)
 {
   struct stat info;
   char text[4] = "";
@@ -234,7 +237,7 @@ static void assert_in_place(const char *cause)
   free(output);
 }
 
-static void without_chmod_a_file_is_overwritten_and_a_new_one_is_made(void **state)
+TEST_WITH(without_chmod_a_file_is_overwritten_and_a_new_one_is_made, enter, leave)
 {
   no_chmod = 1;
   assert_int_equal(file_check("new"), STATUS_OK);
@@ -245,7 +248,7 @@ static void without_chmod_a_file_is_overwritten_and_a_new_one_is_made(void **sta
 }
 
 /* Some errors occur only when the draft is renamed, so the check cannot find them. */
-static void a_file_whose_renaming_fails_is_overwritten(void **state)
+TEST_WITH(a_file_whose_renaming_fails_is_overwritten, enter, leave)
 {
   put("a", "older and longer");
   no_rename = 1;
@@ -259,7 +262,7 @@ static void a_file_whose_renaming_fails_is_overwritten(void **state)
   free(output);
 }
 
-static void what_cannot_be_overwritten_whole_stays(void **state)
+TEST_WITH(what_cannot_be_overwritten_whole_stays, enter, leave)
 {
   struct rlimit whole, tiny;
   put("a", "o");
@@ -274,7 +277,7 @@ static void what_cannot_be_overwritten_whole_stays(void **state)
   assert_contents("a", "o");
 }
 
-static void a_write_goes_on_where_it_was_cut_short(void **state)
+TEST_WITH(a_write_goes_on_where_it_was_cut_short, enter, leave)
 {
   writes_left = 8;
   assert_int_equal(write_new("a"), STATUS_OK);
@@ -310,7 +313,7 @@ static void is_refused_a_draft(void)
   assert_in_place("Permission denied");
 }
 
-static void another_users_file_is_overwritten_in_a_sticky_folder(void **state)
+TEST_WITH(another_users_file_is_overwritten_in_a_sticky_folder, enter, leave)
 {
   put("a", "older and longer");
   assert_int_equal(chmod("a", 0666) + chmod(".", 01777), 0);
@@ -318,14 +321,14 @@ static void another_users_file_is_overwritten_in_a_sticky_folder(void **state)
   assert_files(1);
 }
 
-static void a_file_is_overwritten_in_a_folder_that_takes_no_draft(void **state)
+TEST_WITH(a_file_is_overwritten_in_a_folder_that_takes_no_draft, enter, leave)
 {
   put("a", "older and longer");
   assert_int_equal(chmod("a", 0666) + chmod(".", 0755), 0);
   as_nobody(is_refused_a_draft);
 }
 
-static void a_file_that_is_mounted_is_overwritten(void **state)
+TEST_WITH(a_file_that_is_mounted_is_overwritten, enter, leave)
 {
   int how;
   put("a", "");
@@ -346,7 +349,7 @@ static void a_file_that_is_mounted_is_overwritten(void **state)
 
 /* ---- one file with several names ---- */
 
-static void one_file_has_many_names(void **state)
+TEST_WITH(one_file_has_many_names, enter, leave)
 {
   put("a", "a");
   put("b", "a");
@@ -360,19 +363,6 @@ static void one_file_has_many_names(void **state)
   assert_false(file_is_same("none", "c/none") || file_is_same("x/none", "x/none"));
   assert_false(file_is_same("-", "-") || file_is_same("/dev/null", "/dev/null"));
   assert_false(file_is_same("/dev/stdout", "/dev/stdout"));
-}
-
-static void what_was_read_is_not_written(void **state)
-{
-  put("read", "older");
-  file_is_input("read");
-  file_is_input("none");
-  file_is_input("/dev/null");
-  assert_int_equal(symlink("read", "soft"), 0);
-  assert_int_equal(write_new("soft"), STATUS_USAGE);
-  assert_contents("read", "older");
-  assert_int_equal(write_new("none"), STATUS_OK);
-  assert_int_equal(write_new("/dev/null"), STATUS_OK);
 }
 
 /* ---- signals during a write ---- */
@@ -391,7 +381,7 @@ static int meets(int number, int ignores)
   return how;
 }
 
-static void a_signal_leaves_the_file_whole_and_no_draft(void **state)
+TEST_WITH(a_signal_leaves_the_file_whole_and_no_draft, enter, leave)
 {
   static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGUSR1, SIGUSR2};
   struct rlimit none = {0, 0};
@@ -408,7 +398,7 @@ static void a_signal_leaves_the_file_whole_and_no_draft(void **state)
   }
 }
 
-static void a_signal_that_none_can_catch_leaves_the_older_file_and_no_draft(void **state)
+TEST_WITH(a_signal_that_none_can_catch_leaves_the_older_file_and_no_draft, enter, leave)
 {
   int nameless = open(".", O_TMPFILE | O_WRONLY, 0666);
   if (nameless < 0) skip();
@@ -420,7 +410,7 @@ static void a_signal_that_none_can_catch_leaves_the_older_file_and_no_draft(void
   assert_files(1);
 }
 
-static void an_error_leaves_the_older_file_as_it_was(void **state)
+TEST_WITH(an_error_leaves_the_older_file_as_it_was, enter, leave)
 {
   struct rlimit whole, tiny;
   struct stat before, after;
@@ -443,7 +433,7 @@ static void an_error_leaves_the_older_file_as_it_was(void **state)
   }
 }
 
-static void checking_leaves_nothing(void **state)
+TEST_WITH(checking_leaves_nothing, enter, leave)
 {
   for (no_nameless = 0; no_nameless < 2; no_nameless++) {
     assert_int_equal(file_check("a"), STATUS_OK);
@@ -452,32 +442,18 @@ static void checking_leaves_nothing(void **state)
   assert_int_equal(file_check("-"), STATUS_OK);
 }
 
-#define SPECIFY(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-
-int main(void)
+/* This test must be last, because an input stays an input. */
+TEST_WITH(what_was_read_is_not_written, enter, leave)
 {
-  const struct CMUnitTest tests[] = {
-      SPECIFY(a_link_stays_and_its_target_is_made_or_replaced),
-      SPECIFY(a_link_in_a_circle_is_an_error),
-      SPECIFY(permissions_and_owner_stay),
-      SPECIFY(another_name_of_the_file_keeps_what_it_had),
-      SPECIFY(a_name_as_long_as_any_can_be_written),
-      SPECIFY(an_open_descriptor_is_written_to),
-      SPECIFY(a_pipe_that_nobody_reads_is_an_error_and_is_not_waited_for),
-      SPECIFY(a_pipe_stays_open_from_the_check_to_the_document),
-      SPECIFY(without_chmod_a_file_is_overwritten_and_a_new_one_is_made),
-      SPECIFY(a_file_whose_renaming_fails_is_overwritten),
-      SPECIFY(what_cannot_be_overwritten_whole_stays),
-      SPECIFY(a_write_goes_on_where_it_was_cut_short),
-      SPECIFY(another_users_file_is_overwritten_in_a_sticky_folder),
-      SPECIFY(a_file_is_overwritten_in_a_folder_that_takes_no_draft),
-      SPECIFY(a_file_that_is_mounted_is_overwritten),
-      SPECIFY(one_file_has_many_names),
-      SPECIFY(a_signal_leaves_the_file_whole_and_no_draft),
-      SPECIFY(a_signal_that_none_can_catch_leaves_the_older_file_and_no_draft),
-      SPECIFY(an_error_leaves_the_older_file_as_it_was),
-      SPECIFY(checking_leaves_nothing),
-      SPECIFY(what_was_read_is_not_written), /* must be last, because an input stays an input */
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  put("read", "older");
+  file_is_input("read");
+  file_is_input("none");
+  file_is_input("/dev/null");
+  assert_int_equal(symlink("read", "soft"), 0);
+  assert_int_equal(write_new("soft"), STATUS_USAGE);
+  assert_contents("read", "older");
+  assert_int_equal(write_new("none"), STATUS_OK);
+  assert_int_equal(write_new("/dev/null"), STATUS_OK);
 }
+
+UNIT_MAIN(NULL, NULL)

@@ -5,7 +5,7 @@
 
 /** The generator with this step adds the golden ratio to its state. Seeded with 1234567, it must
  * give the numbers that its authors' program prints. */
-static void the_step_is_that_of_splitmix64(void **state)
+TEST(the_step_is_that_of_splitmix64)
 {
   static const uint64_t expected[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
                                       4593380528125082431u, 16408922859458223821u};
@@ -16,8 +16,4 @@ static void the_step_is_that_of_splitmix64(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_step_is_that_of_splitmix64)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

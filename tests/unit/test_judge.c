@@ -17,7 +17,7 @@ static const double seven[] = {1, 1, 1, 1, 1, 1, 1};
 
 /* ---- words ---- */
 
-static void the_lowest_clock_of_a_device_is_what_differs(void **state)
+TEST(the_lowest_clock_of_a_device_is_what_differs)
 {
   json_t *document = whole_run(seven, 7, 3);
   char text[300];
@@ -43,7 +43,7 @@ static void the_lowest_clock_of_a_device_is_what_differs(void **state)
   json_decref(document);
 }
 
-static void names_and_counters_cannot_control_a_terminal(void **state)
+TEST(names_and_counters_cannot_control_a_terminal)
 {
   json_t *document = whole_run(seven, 7, 1);
   char text[200];
@@ -89,7 +89,7 @@ static json_t *meanwhile_of(const struct judge_run *run, const struct slowdown *
   return meanwhile;
 }
 
-static void a_device_state_seen_only_in_a_slowdown_is_reported(void **state)
+TEST(a_device_state_seen_only_in_a_slowdown_is_reported)
 {
   const struct slowdown s = {.first = 8, .last = 15, .slowness = 1.25, .begin = 20, .end = 35};
   char text[600];
@@ -118,7 +118,7 @@ static void a_device_state_seen_only_in_a_slowdown_is_reported(void **state)
 }
 
 /* Ranks 0 and 1 were slow in exchange; rank 2, the other neighbour of 1, was slow later. */
-static void both_ends_of_a_link_with_a_slowdown_are_reported(void **state)
+TEST(both_ends_of_a_link_with_a_slowdown_are_reported)
 {
   json_t *document = whole_run(seven, 7, 3);
   char text[600];
@@ -145,7 +145,7 @@ static void both_ends_of_a_link_with_a_slowdown_are_reported(void **state)
 
 /* ---- values that a document lacks ---- */
 
-static void a_value_that_a_document_lacks_passes_nothing(void **state)
+TEST(a_value_that_a_document_lacks_passes_nothing)
 {
   char keys[] = "efficiency_min device_spread_max device_gflops_min ceiling_share_min binding "
                 "devices_unshared devices_per_host ecc ecc_corrected_max retired_max pcie_gen_min pcie_full "
@@ -166,7 +166,7 @@ static void a_value_that_a_document_lacks_passes_nothing(void **state)
   json_decref(document);
 }
 
-static void hosts_are_told_apart_by_their_names_in_documents_of_earlier_builds(void **state)
+TEST(hosts_are_told_apart_by_their_names_in_documents_of_earlier_builds)
 {
   static const char *const names[] = {"n1", "n2", "n2", "n1", "n2"};
   static const int first[] = {0, 1, 1, 0, 1};
@@ -181,7 +181,7 @@ static void hosts_are_told_apart_by_their_names_in_documents_of_earlier_builds(v
   json_decref(document);
 }
 
-static void other_programs_have_other_values(void **state)
+TEST(other_programs_have_other_values)
 {
   json_t *document = whole_run(seven, 7, 2);
   json_object_set_new(document, "program", json_string("gemm-gpu"));
@@ -209,7 +209,7 @@ static status_t verdict_of(json_t *document, const char *policy)
   return judged.verdict;
 }
 
-static void the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement(void **state)
+TEST(the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement)
 {
   static const char pass[] = "{\"devices_per_host\": 2}", fail[] = "{\"devices_per_host\": 3}",
                     nothing[] = "{\"ecc\": true}",
@@ -320,7 +320,7 @@ static void assert_found(const struct judged *judged)
   assert_true(run->slowdowns[0].begin == 300 && run->slowdowns[0].end == 360);
 }
 
-static void many_ranks_are_judged_the_same_live_and_stored(void **state)
+TEST(many_ranks_are_judged_the_same_live_and_stored)
 {
   static const int many[] = {128, RANKS_MAX};
   static struct himeno_result result;
@@ -375,7 +375,7 @@ static json_t *run_with_fabric(void)
   return run;
 }
 
-static void of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone(void **state)
+TEST(of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone)
 {
   static const char policy[] = "{\"fabric_contention_max\": 1.4}", spread[] = "{\"fabric_spread_max\": 0.1}";
   json_t *run = run_with_fabric();
@@ -398,7 +398,7 @@ static void of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone(vo
   json_decref(run);
 }
 
-static void of_a_slow_collective_pairs_and_cards_name_the_culprit(void **state)
+TEST(of_a_slow_collective_pairs_and_cards_name_the_culprit)
 {
   static const char policy[] = "{\"collective_busbw_min\": 121}";
   json_t *run = run_with_pairs();
@@ -441,7 +441,7 @@ static json_t *run_with_wires(const char *share, double value)
   return run;
 }
 
-static void a_slow_card_is_held_against_its_port_and_against_the_others(void **state)
+TEST(a_slow_card_is_held_against_its_port_and_against_the_others)
 {
   static const char *const modes[] = {"out", "out_all"};
   char path[40];
@@ -480,21 +480,4 @@ static void a_slow_card_is_held_against_its_port_and_against_the_others(void **s
   json_decref(none);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_lowest_clock_of_a_device_is_what_differs),
-      cmocka_unit_test(names_and_counters_cannot_control_a_terminal),
-      cmocka_unit_test(a_device_state_seen_only_in_a_slowdown_is_reported),
-      cmocka_unit_test(both_ends_of_a_link_with_a_slowdown_are_reported),
-      cmocka_unit_test(a_value_that_a_document_lacks_passes_nothing),
-      cmocka_unit_test(hosts_are_told_apart_by_their_names_in_documents_of_earlier_builds),
-      cmocka_unit_test(other_programs_have_other_values),
-      cmocka_unit_test(the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement),
-      cmocka_unit_test(many_ranks_are_judged_the_same_live_and_stored),
-      cmocka_unit_test(a_slow_card_is_held_against_its_port_and_against_the_others),
-      cmocka_unit_test(of_a_slow_collective_pairs_and_cards_name_the_culprit),
-      cmocka_unit_test(of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

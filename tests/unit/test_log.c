@@ -32,7 +32,7 @@ static int give_back(void **state)
   return 0;
 }
 
-static void a_failure_is_one_line_and_names_rank_host_and_device_as_far_as_known(void **state)
+TEST_WITH(a_failure_is_one_line_and_names_rank_host_and_device_as_far_as_known, reset, give_back)
 {
   assert_int_equal(log_fail(STATUS_ENVIRONMENT, "no %s", "memory"), STATUS_ENVIRONMENT);
   assert_string_equal(log_identity(), "");
@@ -48,7 +48,7 @@ static void a_failure_is_one_line_and_names_rank_host_and_device_as_far_as_known
   assert_string_equal(log_identity(), "host n01, device GPU-0a1b");
 }
 
-static void held_errors_are_kept_until_they_are_printed_once_or_dropped(void **state)
+TEST_WITH(held_errors_are_kept_until_they_are_printed_once_or_dropped, reset, give_back)
 {
   log_set_rank(1, "n01");
   log_hold(1);
@@ -74,7 +74,7 @@ static void held_errors_are_kept_until_they_are_printed_once_or_dropped(void **s
   log_drop();
 }
 
-static void muted_errors_are_neither_printed_nor_held(void **state)
+TEST_WITH(muted_errors_are_neither_printed_nor_held, reset, give_back)
 {
   for (int mute = 0; mute <= LOG_UNFIT; mute++) {
     assert_int_equal(log_mute(mute), mute ? mute - 1 : 0);
@@ -98,7 +98,7 @@ static void begin(void)
   begun++;
 }
 
-static void each_line_of_a_text_is_printed_after_the_progress_is_cleared(void **state)
+TEST_WITH(each_line_of_a_text_is_printed_after_the_progress_is_cleared, reset, give_back)
 {
   log_before(begin);
   log_print("n02", "one\ntwo");
@@ -108,7 +108,7 @@ static void each_line_of_a_text_is_printed_after_the_progress_is_cleared(void **
   assert_int_equal(begun, 2);
 }
 
-static void a_message_stays_one_line_whatever_is_in_it(void **state)
+TEST_WITH(a_message_stays_one_line_whatever_is_in_it, reset, give_back)
 {
   log_fail(STATUS_USAGE, "--size \"%s\"", "8x8\n\033[31mx8");
   assert_printed("prog: --size \"8x8??[31mx8\"\n");
@@ -118,7 +118,7 @@ static void a_message_stays_one_line_whatever_is_in_it(void **state)
   assert_printed("prog: gr\xc3\xb6\xc3\x9f\x65 ???31m??\n");
 }
 
-static void an_overlong_message_ends_in_dots(void **state)
+TEST_WITH(an_overlong_message_ends_in_dots, reset, give_back)
 {
   char word[5000];
   memset(word, 'x', sizeof word - 1);
@@ -131,7 +131,7 @@ static void an_overlong_message_ends_in_dots(void **state)
   log_drop();
 }
 
-static void warnings_are_for_rank_0_alone(void **state)
+TEST_WITH(warnings_are_for_rank_0_alone, reset, give_back)
 {
   log_set_rank(1, "n01");
   log_warn("seen by all");
@@ -140,18 +140,4 @@ static void warnings_are_for_rank_0_alone(void **state)
   assert_printed("prog: warning: seen by all\n");
 }
 
-#define SPECIFY(test) cmocka_unit_test_setup_teardown(test, reset, give_back)
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      SPECIFY(a_failure_is_one_line_and_names_rank_host_and_device_as_far_as_known),
-      SPECIFY(held_errors_are_kept_until_they_are_printed_once_or_dropped),
-      SPECIFY(muted_errors_are_neither_printed_nor_held),
-      SPECIFY(each_line_of_a_text_is_printed_after_the_progress_is_cleared),
-      SPECIFY(a_message_stays_one_line_whatever_is_in_it),
-      SPECIFY(an_overlong_message_ends_in_dots),
-      SPECIFY(warnings_are_for_rank_0_alone),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -20,7 +20,7 @@ FILE *fopen(const char *path, const char *mode)
 }
 
 /* The build is the ID that readelf shows, if the linker wrote one. */
-static void the_version_is_a_number_with_points_and_the_build_an_id(void **state)
+TEST(the_version_is_a_number_with_points_and_the_build_an_id)
 {
   int major, minor, patch;
   char command[100], id[80] = "unknown";
@@ -33,7 +33,7 @@ static void the_version_is_a_number_with_points_and_the_build_an_id(void **state
   for (int n = 0; n < 2; n++) assert_string_equal(meta_build(), id);
 }
 
-static void time_is_utc_to_the_second(void **state)
+TEST(time_is_utc_to_the_second)
 {
   int year, month, day, hour, minute, second;
   char text[32], again[32];
@@ -44,7 +44,7 @@ static void time_is_utc_to_the_second(void **state)
   assert_true(year >= 2024);
 }
 
-static void the_host_has_its_full_name_in_printable_ascii(void **state)
+TEST(the_host_has_its_full_name_in_printable_ascii)
 {
   char text[META_HOST_BYTES], own[META_HOST_BYTES];
   meta_host(own, sizeof own);
@@ -61,7 +61,7 @@ static void the_host_has_its_full_name_in_printable_ascii(void **state)
   unsetenv("SLURMD_NODENAME");
 }
 
-static void a_short_buffer_cuts_and_does_not_overflow(void **state)
+TEST(a_short_buffer_cuts_and_does_not_overflow)
 {
   char text[4] = "zzz";
   meta_host(text, 2);
@@ -84,7 +84,7 @@ static json_t *system_of(void)
   return found;
 }
 
-static void the_system_is_described(void **state)
+TEST(the_system_is_described)
 {
   static const char *const cpus[][2] = {{"processor\t: 0\nmodel name\t: A CPU\nmodel name\t: B\n", "A CPU"},
                                         {"Revision\t: 1\nModel\t\t: A\x01 board\n", "A? board"},
@@ -108,7 +108,7 @@ static void the_system_is_described(void **state)
   }
 }
 
-static void settings_are_those_of_the_list_and_never_the_whole_environment(void **state)
+TEST(settings_are_those_of_the_list_and_never_the_whole_environment)
 {
   setenv("OMP_NUM_THREADS", "3", 1);
   setenv("SLURM_JOB_ID", "123", 1);
@@ -128,7 +128,7 @@ static void settings_are_those_of_the_list_and_never_the_whole_environment(void 
   json_decref(system);
 }
 
-static void every_switch_that_is_set_is_a_setting(void **state)
+TEST(every_switch_that_is_set_is_a_setting)
 {
   const struct switch_spec *s;
   for (int first = 0; first < 2; first++) {
@@ -144,16 +144,4 @@ static void every_switch_that_is_set_is_a_setting(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_version_is_a_number_with_points_and_the_build_an_id),
-      cmocka_unit_test(time_is_utc_to_the_second),
-      cmocka_unit_test(the_host_has_its_full_name_in_printable_ascii),
-      cmocka_unit_test(a_short_buffer_cuts_and_does_not_overflow),
-      cmocka_unit_test(the_system_is_described),
-      cmocka_unit_test(settings_are_those_of_the_list_and_never_the_whole_environment),
-      cmocka_unit_test(every_switch_that_is_set_is_a_setting),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -87,7 +87,7 @@ static void assert_refused(const char *line, const char *message)
   assert_string_equal(log_held(), message);
 }
 
-static void the_empty_line_changes_nothing_and_a_value_has_four_spellings(void **state)
+TEST(the_empty_line_changes_nothing_and_a_value_has_four_spellings)
 {
   static const char *const lines[] = {"--sweeps 12", "--sweeps=12", "-n 12", "-n12"};
   struct settings untouched = {0};
@@ -100,7 +100,7 @@ static void the_empty_line_changes_nothing_and_a_value_has_four_spellings(void *
   }
 }
 
-static void every_type_is_stored(void **state)
+TEST(every_type_is_stored)
 {
   assert_int_equal(parse("-s XL -n 7 -t 2.5 -w --verify off --json a.json --runs b,c"), STATUS_OK);
   assert_string_equal(settings.size, "XL");
@@ -130,7 +130,7 @@ static void every_type_is_stored(void **state)
 }
 
 /** A message names the option, the value and what is allowed. */
-static void what_is_wrong_is_refused_with_the_reason(void **state)
+TEST(what_is_wrong_is_refused_with_the_reason)
 {
   static const char *const refused[][2] = {
       {"-n 0", "--sweeps \"0\": must be a whole number from 1 to 1000"},
@@ -172,7 +172,7 @@ static void what_is_wrong_is_refused_with_the_reason(void **state)
 }
 
 /* The words have an additional, a missing or another letter, or two letters swapped. */
-static void a_slip_is_refused_but_understood(void **state)
+TEST(a_slip_is_refused_but_understood)
 {
   static const char *const slips[][2] = {{"--sweepps", "--sweeps"},  {"--sweps", "--sweeps"},
                                          {"--swoeps=3", "--sweeps"}, {"--swepes", "--sweeps"},
@@ -189,7 +189,7 @@ static void a_slip_is_refused_but_understood(void **state)
 
 /* The nearest word is suggested, the first of equally near ones, and none if all differ too
  * much. */
-static void the_nearest_word_is_guessed(void **state)
+TEST(the_nearest_word_is_guessed)
 {
   static const char *const cases[][2] = {{"strem", "stream"},
                                          {"temporal5", "temporal2"},
@@ -211,7 +211,7 @@ static void the_nearest_word_is_guessed(void **state)
   }
 }
 
-static void durations_have_units(void **state)
+TEST(durations_have_units)
 {
   static const struct {
     const char *text;
@@ -232,7 +232,7 @@ static void durations_have_units(void **state)
                       "a time from 0.01 to 2000000 s: a number, or one with s, m, h or d, as in 90 or 15m");
 }
 
-static void bytes_have_units(void **state)
+TEST(bytes_have_units)
 {
   static const struct {
     const char *text;
@@ -260,7 +260,7 @@ static void bytes_have_units(void **state)
   }
 }
 
-static void help_and_version_are_requests(void **state)
+TEST(help_and_version_are_requests)
 {
   static const struct {
     const char *line;
@@ -279,7 +279,7 @@ static void help_and_version_are_requests(void **state)
   assert_int_equal(request, OPTION_RUN);
 }
 
-static void help_shows_each_option_in_its_group(void **state)
+TEST(help_shows_each_option_in_its_group)
 {
   static const char expected[] =
       "Usage: prog [OPTION]...\n"
@@ -316,7 +316,7 @@ static void help_shows_each_option_in_its_group(void **state)
   free(text);
 }
 
-static void whole_numbers_are_read_strictly(void **state)
+TEST(whole_numbers_are_read_strictly)
 {
   static const char *const bad[] = {"",    " 1",  "1 ",  "+1",  "-",
                                     "1.0", "0x1", "1e3", "abc", "9223372036854775808"};
@@ -334,7 +334,7 @@ static void whole_numbers_are_read_strictly(void **state)
   assert_true(value == 7);
 }
 
-static void numbers_are_read_strictly(void **state)
+TEST(numbers_are_read_strictly)
 {
   static const char *const bad[] = {"",      " 1",  "1 ",  "nan", "inf", "0x1", "1e999",
                                     "1.5.2", "--1", "1,5", ".",   "-.",  ".e1"};
@@ -356,7 +356,7 @@ static void numbers_are_read_strictly(void **state)
   assert_true(value == 6);
 }
 
-static void a_list_is_read_word_by_word(void **state)
+TEST(a_list_is_read_word_by_word)
 {
   char word[4];
   const char *rest = value_next("one,,three,2", ',', word, sizeof word);
@@ -382,7 +382,7 @@ static void assert_ignored(unsigned readers, const char *warning, int n, const c
   if (n) assert_string_equal(option_ignored(0), first);
 }
 
-static void values_that_mean_the_same_are_the_same(void **state)
+TEST(values_that_mean_the_same_are_the_same)
 {
   static const struct {
     const char *a, *b;
@@ -397,7 +397,7 @@ static void values_that_mean_the_same_are_the_same(void **state)
     assert_int_equal(option_same(&with, &table[2], cases[c].a, cases[c].b), cases[c].same);
 }
 
-static void options_that_nothing_reads_are_named_in_one_warning(void **state)
+TEST(options_that_nothing_reads_are_named_in_one_warning)
 {
   assert_int_equal(parse("-n 7 -w --seconds 2 --json a"), STATUS_OK);
   assert_ignored(SWEEPS | SECONDS, "", 0, NULL);
@@ -408,7 +408,7 @@ static void options_that_nothing_reads_are_named_in_one_warning(void **state)
   assert_ignored(0, "", 0, NULL);
 }
 
-static void an_option_without_readers_is_refused(void **state)
+TEST(an_option_without_readers_is_refused)
 {
   struct option_spec silent = {"new", 0, 0, OPTION_FLAG(weak), "is new"};
   struct option_program with = {.name = "prog", .options = &silent, .n_options = 1};
@@ -419,7 +419,7 @@ static void an_option_without_readers_is_refused(void **state)
   assert_non_null(strstr(log_held(), "--new: the table of options does not say what reads it"));
 }
 
-static void variables_are_read_strictly(void **state)
+TEST(variables_are_read_strictly)
 {
   static const struct {
     const char *name, *good, *bad[5];
@@ -445,25 +445,4 @@ static void variables_are_read_strictly(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_empty_line_changes_nothing_and_a_value_has_four_spellings),
-      cmocka_unit_test(every_type_is_stored),
-      cmocka_unit_test(what_is_wrong_is_refused_with_the_reason),
-      cmocka_unit_test(a_slip_is_refused_but_understood),
-      cmocka_unit_test(the_nearest_word_is_guessed),
-      cmocka_unit_test(durations_have_units),
-      cmocka_unit_test(bytes_have_units),
-      cmocka_unit_test(help_and_version_are_requests),
-      cmocka_unit_test(help_shows_each_option_in_its_group),
-      cmocka_unit_test(whole_numbers_are_read_strictly),
-      cmocka_unit_test(numbers_are_read_strictly),
-      cmocka_unit_test(a_list_is_read_word_by_word),
-      cmocka_unit_test(values_that_mean_the_same_are_the_same),
-      cmocka_unit_test(options_that_nothing_reads_are_named_in_one_warning),
-      cmocka_unit_test(an_option_without_readers_is_refused),
-      cmocka_unit_test(variables_are_read_strictly),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "comm/ranks/alarm.h"
 #include "comm/ranks/placement.h"
+#include "suite/ranks.h"
 #include "tests/unit/capture.h"
 
 #define RANKS_MAX 64
@@ -45,7 +46,7 @@ static void refused(const struct rank_claim *all, int n, const char *expected)
   "the ranks would use different backends, which are never mixed. Mend the hosts, or name one backend for "  \
   "all ranks with -b\n"
 
-static void one_backend_for_all_ranks_is_taken(void **state)
+TEST(one_backend_for_all_ranks_is_taken)
 {
   struct rank_claim all[3];
   for (int r = 0; r < 3; r++) claim_set(all, r, "n1", 0, position("cuda"), "");
@@ -55,7 +56,7 @@ static void one_backend_for_all_ranks_is_taken(void **state)
   assert_int_equal(rank_claims_check(all, 2), STATUS_OK);
 }
 
-static void backends_are_never_mixed(void **state)
+TEST(backends_are_never_mixed)
 {
   struct rank_claim all[RANKS_MAX];
   for (int r = 0; r < 3; r++) claim_set(all, r, r < 2 ? "n1" : "n2", r < 2 ? 0 : 2, position("cuda"), "");
@@ -73,7 +74,7 @@ static void backends_are_never_mixed(void **state)
                 "host n2 (rank 2): a GPU that is lost\n");
 }
 
-static void hosts_with_one_reason_share_a_line(void **state)
+TEST(hosts_with_one_reason_share_a_line)
 {
   struct rank_claim all[RANKS_MAX];
   for (int r = 0; r < 4; r++) claim_set(all, r, r < 2 ? "n1.a" : "n1.b", r / 2 * 2, -1, "no driver");
@@ -120,11 +121,17 @@ static void bus_with(const char *vendor)
   unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
-static void another_backend_does_not_replace_a_broken_driver(void **state)
+TEST(another_backend_does_not_replace_a_broken_driver)
 {
+  struct gpu_choice choice;
   const struct gpu_backend *const broken[] = {&best, &any, &host, NULL}, *const sound[] = {&works, &any,
                                                                                            &host, NULL};
   struct gpu_claim claim;
+  log_hold(1);
+  assert_int_equal(gpu_choice_make(&best, NULL, &choice), STATUS_ENVIRONMENT);
+  assert_string_equal(log_held(), "backend best: the driver is broken");
+  log_drop();
+  log_hold(0);
   bus_with("0x10de");
   gpu_claim_best(broken, &claim);
   assert_int_equal(claim.backend, -1);
@@ -144,6 +151,36 @@ static void another_backend_does_not_replace_a_broken_driver(void **state)
   assert_string_equal(claim.reason, "");
   unsetenv("HIMENO_SYSFS");
   assert_int_equal(system("rm -r bus.tmp"), 0);
+}
+
+TEST(long_lists_of_ranks_end_with_the_number_of_others)
+{
+  static struct rank_row rows[RANKS_MAX + 2];
+  static const struct {
+    int n, lines;
+    const char *hosts, *ranks, *warnings;
+  } cases[] = {
+      {8, 20, ", 1 on h7\n", "h7", "not those of a whole device.\n"},
+      {9, 22, ", 1 on h7; 9 on 9 hosts in all\n", "h8", "rank 8 SHARES"},
+      {64, 132, "; 64 on 64 hosts in all\n", "h63", "rank 63 SHARES"},
+      {66, 134, "; 66 on 66", "  ... and 2 more: see --json\n", "  ... and 2 more warnings: see --json\n"}};
+  for (int r = 0; r < RANKS_MAX + 2; r++) {
+    rows[r] = (struct rank_row){.host_first = r, .host_unused = 1, .shared = 1};
+    snprintf(rows[r].host, sizeof rows[r].host, "h%d", r);
+  }
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    struct capture capture = capture_begin(stdout);
+    ranks_print_backend(rows, sizeof *rows, cases[c].n, stdout);
+    ranks_print(rows, sizeof *rows, cases[c].n, "GFLOPS", 0, stdout);
+    ranks_print_sharing(rows, sizeof *rows, cases[c].n, stdout);
+    char *text = capture_end(&capture);
+    int lines = 0;
+    for (const char *at = text; (at = strchr(at, '\n')); at++) lines++;
+    if (lines != cases[c].lines || !strstr(text, cases[c].hosts) || !strstr(text, cases[c].ranks) ||
+        !strstr(text, cases[c].warnings))
+      fail_msg("%d ranks: %d lines:\n%s", cases[c].n, lines, text);
+    free(text);
+  }
 }
 
 /* Starts a process that computes or sleeps, and sends it \a signal. */
@@ -168,7 +205,7 @@ static int starves_at_last(struct alarm_slot *slot, pid_t process, int expected)
   return starves;
 }
 
-static void a_thread_is_late_for_want_of_a_processor_only_if_it_is_ready_to_run(void **state)
+TEST(a_thread_is_late_for_want_of_a_processor_only_if_it_is_ready_to_run)
 {
   const pid_t processes[] = {process_that(0, 1), process_that(0, 0), process_that(SIGSTOP, 1)};
   struct alarm_slot slot = {.beat = alarm_clock() - ALARM_SECOND};
@@ -242,7 +279,7 @@ static void printed(int ranks, int rank, const char *expected)
 #define MANY_COMPUTE                                                                                         \
   " computes; rank 11 computes; rank 12 computes; rank 13 computes; rank 14 computes; rank 15 computes"
 
-static void the_message_begins_with_the_rank_next_to_the_cause(void **state)
+TEST(the_message_begins_with_the_rank_next_to_the_cause)
 {
   struct alarm *monitor = alarm_monitor();
   monitor->table = calloc(1, sizeof *monitor->table + HOSTS * sizeof *slots);
@@ -298,15 +335,4 @@ static void the_message_begins_with_the_rank_next_to_the_cause(void **state)
   printed(HOSTS, 0, NULL);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_backend_for_all_ranks_is_taken),
-      cmocka_unit_test(backends_are_never_mixed),
-      cmocka_unit_test(hosts_with_one_reason_share_a_line),
-      cmocka_unit_test(another_backend_does_not_replace_a_broken_driver),
-      cmocka_unit_test(a_thread_is_late_for_want_of_a_processor_only_if_it_is_ready_to_run),
-      cmocka_unit_test(the_message_begins_with_the_rank_next_to_the_cause),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

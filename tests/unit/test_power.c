@@ -142,13 +142,13 @@ static int refused(int runs, int blocks, struct fault fault)
   return n;
 }
 
-static void a_sound_host_is_refused_in_one_of_a_thousand_runs_at_most(void **state)
+TEST(a_sound_host_is_refused_in_one_of_a_thousand_runs_at_most)
 {
   const struct fault none = {1, 1, 1};
   assert_true(refused(1000, 7, none) <= 1);
 }
 
-static void a_detectable_slowdown_is_found_in_99_of_100_runs(void **state)
+TEST(a_detectable_slowdown_is_found_in_99_of_100_runs)
 {
   assert_true(refused(200, 7, (struct fault){1.07, 1, 1}) >= 198);
   assert_true(refused(200, 7, (struct fault){1, 1.25, 1}) >= 198);
@@ -196,14 +196,14 @@ static int wires_refused(int runs, int slow, double rate)
   return refused_runs;
 }
 
-static void a_card_8_percent_slow_is_found_and_no_sound_host_accused(void **state)
+TEST(a_card_8_percent_slow_is_found_and_no_sound_host_accused)
 {
   assert_int_equal(wires_refused(20000, 0, 1), 0);
   assert_true(wires_refused(2000, 1, 0.92) >= 1980);
   assert_int_equal(wires_refused(2000, 2, 0.82), 2000);
 }
 
-static void the_table(void **state)
+TEST(the_table)
 {
   static const struct {
     const char *of;
@@ -229,13 +229,4 @@ static void the_table(void **state)
            refused(1000, 60, rows[r].fault));
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_sound_host_is_refused_in_one_of_a_thousand_runs_at_most),
-      cmocka_unit_test(a_detectable_slowdown_is_found_in_99_of_100_runs),
-      cmocka_unit_test(a_card_8_percent_slow_is_found_and_no_sound_host_accused),
-      cmocka_unit_test(the_table),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

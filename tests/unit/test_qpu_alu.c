@@ -48,7 +48,7 @@ static void expect_lane(const char *name, uint32_t a, uint32_t b, uint32_t got, 
   if (got != expected) fail_msg("%s %08x %08x: %08x instead of %08x", name, a, b, got, expected);
 }
 
-static void every_add_operation_is_right(void **state)
+TEST(every_add_operation_is_right)
 {
   uint64_t seed = 1;
   for (int op = 0; op < 32; op++) {
@@ -64,7 +64,7 @@ static void every_add_operation_is_right(void **state)
   }
 }
 
-static void every_mul_operation_is_right(void **state)
+TEST(every_mul_operation_is_right)
 {
   uint64_t seed = 2;
   for (int op = 1; op < 8; op++)
@@ -78,7 +78,7 @@ static void every_mul_operation_is_right(void **state)
     }
 }
 
-static void byte_operations_are_right_for_all_bytes(void **state)
+TEST(byte_operations_are_right_for_all_bytes)
 {
   for (uint32_t x = 0; x < 256; x++)
     for (uint32_t y = 0; y < 256; y++)
@@ -87,7 +87,7 @@ static void byte_operations_are_right_for_all_bytes(void **state)
                     model_bytes(op, x << 16 | x, y << 16 | 7));
 }
 
-static void floats_round_toward_zero_and_know_no_denormals(void **state)
+TEST(floats_round_toward_zero_and_know_no_denormals)
 {
   assert_int_equal(lane_of(qpu_alu_add[QPU_A_FADD], bits_of(1.0f), bits_of(0x1.8p-24f)), bits_of(1.0f));
   assert_int_equal(lane_of(qpu_alu_add[QPU_A_FSUB], bits_of(1.0f), bits_of(0x1p-60f)), 0x3f7fffff);
@@ -98,7 +98,7 @@ static void floats_round_toward_zero_and_know_no_denormals(void **state)
 }
 
 /* After a run, the program's own rounding and denormals must be restored. */
-static void the_hosts_arithmetic_is_given_back(void **state)
+TEST(the_hosts_arithmetic_is_given_back)
 {
   struct qpu_alu_mode inner;
   volatile float denormal = 0x1p-140f;
@@ -113,7 +113,7 @@ static void the_hosts_arithmetic_is_given_back(void **state)
   assert_int_equal(qpu_alu_enter(&mode), STATUS_OK);
 }
 
-static void small_immediates_are_as_listed(void **state)
+TEST(small_immediates_are_as_listed)
 {
   for (int i = 0; i < 16; i++) {
     assert_int_equal(qpu_small_value(i), i);
@@ -126,15 +126,4 @@ static void small_immediates_are_as_listed(void **state)
   assert_int_equal(qpu_small_code(16), -1);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_add_operation_is_right),
-      cmocka_unit_test(every_mul_operation_is_right),
-      cmocka_unit_test(byte_operations_are_right_for_all_bytes),
-      cmocka_unit_test(floats_round_toward_zero_and_know_no_denormals),
-      cmocka_unit_test(the_hosts_arithmetic_is_given_back),
-      cmocka_unit_test(small_immediates_are_as_listed),
-  };
-  return cmocka_run_group_tests_name("qpu arithmetic", tests, enter, leave);
-}
+UNIT_MAIN(enter, leave)

@@ -48,7 +48,7 @@ static uint64_t word_of(const char *text)
   return word;
 }
 
-static void words_are_those_of_published_programs(void **state)
+TEST(words_are_those_of_published_programs)
 {
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
     if (word_of(known[i].text) != known[i].word) fail_msg("%s", known[i].text);
@@ -60,7 +60,7 @@ static void expect_same(const char *a, const char *b)
   if (word_of(a) != word_of(b)) fail_msg("%s / %s", a, b);
 }
 
-static void operations_find_their_alu(void **state)
+TEST(operations_find_their_alu)
 {
   expect_same("mov r0, r1; mov r2, r3", "or r0, r1, r1; v8min r2, r3, r3");
   expect_same("mov r0, r1; fadd r2, r3, r1", "fadd r2, r3, r1; v8min r0, r1, r1");
@@ -69,7 +69,7 @@ static void operations_find_their_alu(void **state)
   expect_same("mov ra1, 1.0; mov rb2, 1.0", "or ra1, 1.0, 1.0; v8min rb2, 1.0, 1.0");
 }
 
-static void constants_take_the_smallest_form(void **state)
+TEST(constants_take_the_smallest_form)
 {
   expect_same("mov r0, 5", "or r0, 5, 5");
   expect_same("mov r0, 16", "ldi r0, 16");
@@ -78,7 +78,7 @@ static void constants_take_the_smallest_form(void **state)
   expect_same("mov r0, 0; mov r1, rb2", "xor r0, r0, r0; mov r1, rb2");
 }
 
-static void expressions_follow_c(void **state)
+TEST(expressions_follow_c)
 {
   expect_same("ldi r0, 2 + 3 * 4 << 1", "ldi r0, 28");
   expect_same("ldi  r0 , ( 2+ 3 ) *4 ", "ldi r0, 20");
@@ -91,7 +91,7 @@ static void expressions_follow_c(void **state)
   expect_same("mov rb9 - 2, r0", "mov rb7, r0");
 }
 
-static void every_operator_works_on_whole_numbers(void **state)
+TEST(every_operator_works_on_whole_numbers)
 {
   expect_same("ldi r0, (3 < 4) + (4 < 4) * 2 + (4 > 4) * 4 + (5 > 4) * 8 + (4 == 4) * 16", "ldi r0, 25");
   expect_same("ldi r0, 5 | 12", "ldi r0, 13");
@@ -114,7 +114,7 @@ static void expect_same_program(const char *a, const char *b)
   qpu_program_free(&other);
 }
 
-static void macros_loops_and_conditions_expand(void **state)
+TEST(macros_loops_and_conditions_expand)
 {
   expect_same_program(".macro twice, target, value\n mov target, value\n mov target + 1, value\n.endm\n"
                       "twice ra3, 5\n",
@@ -130,7 +130,7 @@ static void macros_loops_and_conditions_expand(void **state)
   expect_same_program(".set clear(s) s + 2\nmov clear( ra1 ) , 0 \n", "mov ra3, 0\n");
 }
 
-static void labels_reach_forward_and_back(void **state)
+TEST(labels_reach_forward_and_back)
 {
   expect_same_program(":a nop\nbrr -, r:b\nnop\nnop\nnop\nbrr -, r:a\nnop\nnop\nnop\n:b nop\n",
                       "nop\nbrr -, 32\nnop\nnop\nnop\nbrr -, -72\nnop\nnop\nnop\nnop\n");
@@ -144,13 +144,13 @@ static void labels_reach_forward_and_back(void **state)
   qpu_program_free(&made);
 }
 
-static void halves_make_an_instruction(void **state)
+TEST(halves_make_an_instruction)
 {
   static const uint64_t words[] = {0x4000000000000001, 0x100009e7009e7000};
   expect_words(".int 1, 2.0\n.int 0x009e7000, 0x100009e7\n", words, 2);
 }
 
-static void files_include_others_of_their_directory(void **state)
+TEST(files_include_others_of_their_directory)
 {
   char folder[] = "/tmp/qpu-asm-XXXXXX", path[64], inner[64];
   assert_non_null(mkdtemp(folder));
@@ -173,7 +173,7 @@ static void files_include_others_of_their_directory(void **state)
   rmdir(folder);
 }
 
-static void a_missing_file_is_no_mistake_of_the_program(void **state)
+TEST(a_missing_file_is_no_mistake_of_the_program)
 {
   log_hold(1);
   assert_int_equal(qpu_assemble("/no/such/file", NULL, 0, &made), STATUS_ENVIRONMENT);
@@ -183,7 +183,7 @@ static void a_missing_file_is_no_mistake_of_the_program(void **state)
 }
 
 /* Assembles parts of the language in random order: any text may be refused, but none may crash. */
-static void random_text_never_crashes_the_assembler(void **state)
+TEST(random_text_never_crashes_the_assembler)
 {
   static const char *const pieces[] = {"mov ",    "r0",          ", ",
                                        "ra1",     "; ",          "fmul ",
@@ -212,20 +212,4 @@ static void random_text_never_crashes_the_assembler(void **state)
   log_hold(0);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(words_are_those_of_published_programs),
-      cmocka_unit_test(operations_find_their_alu),
-      cmocka_unit_test(constants_take_the_smallest_form),
-      cmocka_unit_test(expressions_follow_c),
-      cmocka_unit_test(every_operator_works_on_whole_numbers),
-      cmocka_unit_test(macros_loops_and_conditions_expand),
-      cmocka_unit_test(labels_reach_forward_and_back),
-      cmocka_unit_test(halves_make_an_instruction),
-      cmocka_unit_test(files_include_others_of_their_directory),
-      cmocka_unit_test(a_missing_file_is_no_mistake_of_the_program),
-      cmocka_unit_test(random_text_never_crashes_the_assembler),
-  };
-  return cmocka_run_group_tests_name("qpu assembler", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

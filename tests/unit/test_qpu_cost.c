@@ -37,7 +37,7 @@ static long clocks(const char *text, int n)
 #define FETCH     "mov t0s, r0\nnop\nnop; ldtmu0\n"
 #define LOAD      "ldi vr_setup, 0x80000000 | 3 << 24 | 4 << 16 | 1 << 12\nmov vr_addr, r0\n"
 
-static void an_instruction_takes_four_clocks(void **state)
+TEST(an_instruction_takes_four_clocks)
 {
   assert_int_equal(clocks("nop\nnop\nnop\n" END, 1), 4 * 6);
   assert_int_equal(
@@ -47,7 +47,7 @@ static void an_instruction_takes_four_clocks(void **state)
 }
 
 /* The second fetch finds its line in the TMU's cache. Two vectors of one line cause one miss. */
-static void a_fetch_waits_for_memory_or_for_the_cache(void **state)
+TEST(a_fetch_waits_for_memory_or_for_the_cache)
 {
   const long start = clocks(ADDRESSES END, 1), one = clocks(ADDRESSES FETCH END, 1);
   const long two = clocks(ADDRESSES FETCH FETCH END, 1);
@@ -56,14 +56,14 @@ static void a_fetch_waits_for_memory_or_for_the_cache(void **state)
 }
 
 /* Memory delivers sixteen lines one after the other. */
-static void lines_come_from_memory_one_after_the_other(void **state)
+TEST(lines_come_from_memory_one_after_the_other)
 {
   const char *scattered = "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 6\nadd r0, r0, r1\n" FETCH END;
   assert_int_equal(clocks(scattered, 1) - clocks(ADDRESSES FETCH END, 1), 15 * 100);
 }
 
 /* QPUs of one slice share a TMU and its cache; QPUs of different slices share only the L2 cache. */
-static void slices_have_caches_of_their_own(void **state)
+TEST(slices_have_caches_of_their_own)
 {
   const char *one_after_the_other =
       "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 2\nadd r0, r0, r1\nmov ra2, qpu_num\n"
@@ -74,7 +74,7 @@ static void slices_have_caches_of_their_own(void **state)
 }
 
 /* A program waits once for a line of uniforms; the next line is fetched meanwhile. */
-static void uniforms_come_by_the_line(void **state)
+TEST(uniforms_come_by_the_line)
 {
   char text[4000] = "";
   assert_int_equal(clocks("mov r0, unif\nmov r0, unif\n" END, 1), 1000 + 4 * 5);
@@ -84,7 +84,7 @@ static void uniforms_come_by_the_line(void **state)
   assert_int_equal(clocks(text, 1), 1000 + 4 * 16 + 1000 + 4 * (8 + 3));
 }
 
-static void transfers_share_one_engine(void **state)
+TEST(transfers_share_one_engine)
 {
   const char *text = ADDRESSES LOAD "mov -, vr_wait\n" END;
   long one = clocks(text, 1), three = clocks(text, 3);
@@ -92,7 +92,7 @@ static void transfers_share_one_engine(void **state)
   assert_true(three - one >= 2 * busy && three - one < 2 * busy + 40);
 }
 
-static void vectors_of_the_vpm_queue_up(void **state)
+TEST(vectors_of_the_vpm_queue_up)
 {
   char text[1000] = "";
   for (int i = 0; i < 10; i++) strcat(text, "mov vpm, r0\n");
@@ -101,7 +101,7 @@ static void vectors_of_the_vpm_queue_up(void **state)
   assert_true(clocks(text, 4) >= 37 * 80);
 }
 
-static void an_estimate_changes_no_result(void **state)
+TEST(an_estimate_changes_no_result)
 {
   uint32_t plain[64];
   const char *text = RIG_BEGIN ".rep i, 4\nfadd r0, r0, r1; fmul r1, r1, r0\nmov vpm, r0\n.endr\n" RIG_END(4);
@@ -118,17 +118,4 @@ static void an_estimate_changes_no_result(void **state)
   rig_close(&rig);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_instruction_takes_four_clocks),
-      cmocka_unit_test(a_fetch_waits_for_memory_or_for_the_cache),
-      cmocka_unit_test(lines_come_from_memory_one_after_the_other),
-      cmocka_unit_test(slices_have_caches_of_their_own),
-      cmocka_unit_test(uniforms_come_by_the_line),
-      cmocka_unit_test(transfers_share_one_engine),
-      cmocka_unit_test(vectors_of_the_vpm_queue_up),
-      cmocka_unit_test(an_estimate_changes_no_result),
-  };
-  return cmocka_run_group_tests_name("qpu estimate", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

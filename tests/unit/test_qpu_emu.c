@@ -24,7 +24,7 @@ static void rows_are(const char *text, int n, const uint32_t rows[][2])
   rig_close(&rig);
 }
 
-static void vectors_come_by_tmu_and_go_by_dma(void **state)
+TEST(vectors_come_by_tmu_and_go_by_dma)
 {
   rows_are(RIG_BEGIN "mov vpm, r0\nmov vpm, r1\nadd vpm, r0, r1\n" RIG_END(3), 3,
            (const uint32_t[][2]){{0, 1}, {100, 1}, {100, 2}});
@@ -32,7 +32,7 @@ static void vectors_come_by_tmu_and_go_by_dma(void **state)
 
 /* sub.setf sets Z and N in different lanes. Every condition must then select its lanes, on both
  * ALUs. */
-static void each_condition_picks_its_lanes(void **state)
+TEST(each_condition_picks_its_lanes)
 {
   static const char *const conds[] = {"ifz", "ifnz", "ifn", "ifnn"};
   static const uint32_t a[16] = {0, 1, 2, 3, 5, 5, 0x80000000u, 7, 9, 0, 1, 2, 3, 4, 5, 6};
@@ -53,7 +53,7 @@ static void each_condition_picks_its_lanes(void **state)
     }
 }
 
-static void flags_change_where_the_condition_holds_and_come_from_the_mul_alu_when_add_rests(void **state)
+TEST(flags_change_where_the_condition_holds_and_come_from_the_mul_alu_when_add_rests)
 {
   static const char *const programs[] = {
       RIG_BEGIN
@@ -67,7 +67,7 @@ static void flags_change_where_the_condition_holds_and_come_from_the_mul_alu_whe
 }
 
 /* {taken if no, some, all lanes have Z set} for each branch condition; for N it is the same. */
-static void each_branch_condition_tests_all_lanes(void **state)
+TEST(each_branch_condition_tests_all_lanes)
 {
   static const uint32_t values[3][16] = {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
                                          {1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
@@ -90,7 +90,7 @@ static void each_branch_condition_tests_all_lanes(void **state)
       }
 }
 
-static void branches_run_three_more_instructions_and_the_last_may_branch(void **state)
+TEST(branches_run_three_more_instructions_and_the_last_may_branch)
 {
   rows_are(RIG_BEGIN "mov r2, 0\nbrr -, r:on\nadd r2, r2, 1\nadd r2, r2, 1\nadd r2, r2, 1\n"
                      "add r2, r2, 8\n:on mov vpm, r2\n" RIG_END(1),
@@ -101,7 +101,7 @@ static void branches_run_three_more_instructions_and_the_last_may_branch(void **
            1, (const uint32_t[][2]){{3, 0}});
 }
 
-static void vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere(void **state)
+TEST(vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere)
 {
   for (int n = 1; n < 16; n++) {
     char text[1024];
@@ -118,7 +118,7 @@ static void vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere(v
   }
 }
 
-static void r5_spreads_one_lane_or_each_quads_first(void **state)
+TEST(r5_spreads_one_lane_or_each_quads_first)
 {
   struct qpu_rig rig =
       run_rows(RIG_BEGIN "mov r5rep, r1\nmov vpm, r5\nmov r5quad, r1\nmov vpm, r5\n" RIG_END(2), NULL, NULL);
@@ -129,13 +129,13 @@ static void r5_spreads_one_lane_or_each_quads_first(void **state)
   rig_close(&rig);
 }
 
-static void loads_give_words(void **state)
+TEST(loads_give_words)
 {
   rows_are(RIG_BEGIN "ldi vpm, 0x12345678\nmov vpm, elem_num\nmov vpm, qpu_num\n" RIG_END(3), 3,
            (const uint32_t[][2]){{0x12345678, 0}, {0, 1}, {0, 0}});
 }
 
-static void uniforms_stream_and_their_address_can_be_set(void **state)
+TEST(uniforms_stream_and_their_address_can_be_set)
 {
   struct qpu_rig rig = rig_open(
       NULL, "mov r0, unif\nmov ra31, unif\nldi vw_setup, 0x1a00\nmov vpm, unif\nadd vpm, unif, unif\n"
@@ -151,7 +151,7 @@ static void uniforms_stream_and_their_address_can_be_set(void **state)
   rig_close(&rig);
 }
 
-static void both_tmus_keep_their_order(void **state)
+TEST(both_tmus_keep_their_order)
 {
   struct qpu_rig rig =
       run_rows(RIG_BEGIN
@@ -175,7 +175,7 @@ static void both_tmus_keep_their_order(void **state)
   ":other srel -, 0\nsacq -, 1\n:through\n"
 
 /* Each QPU writes a row, waits for all QPUs, and then stores the next QPU's row. */
-static void twelve_qpus_meet_at_a_barrier(void **state)
+TEST(twelve_qpus_meet_at_a_barrier)
 {
   struct qpu_rig rig = rig_open(
       &twelve,
@@ -190,7 +190,7 @@ static void twelve_qpus_meet_at_a_barrier(void **state)
   rig_close(&rig);
 }
 
-static void more_programs_than_qpus_take_cycles(void **state)
+TEST(more_programs_than_qpus_take_cycles)
 {
   struct qpu_emu_config config = {.n_qpus = 3, .memory_bytes = 1 << 20};
   struct qpu_rig rig = rig_open(&config, "mov -, unif\nmov irq, 1\nthrend\nnop\nnop\n");
@@ -201,7 +201,7 @@ static void more_programs_than_qpus_take_cycles(void **state)
 }
 
 /* Without the mutex, some additions to one word would be lost. */
-static void the_mutex_keeps_others_out(void **state)
+TEST(the_mutex_keeps_others_out)
 {
   struct qpu_rig rig = rig_open(
       &twelve,
@@ -216,7 +216,7 @@ static void the_mutex_keeps_others_out(void **state)
 }
 
 /* Two threads of one QPU: each has its own ra0, but r0 has the value that the other thread left. */
-static void threads_switch_after_two_more_instructions(void **state)
+TEST(threads_switch_after_two_more_instructions)
 {
   struct qpu_emu_config config = {.n_qpus = 1, .threads_per_qpu = 2, .memory_bytes = 1 << 20};
   struct qpu_job jobs[2];
@@ -238,7 +238,7 @@ static void threads_switch_after_two_more_instructions(void **state)
   rig_close(&rig);
 }
 
-static void two_threads_have_half_the_registers_each(void **state)
+TEST(two_threads_have_half_the_registers_each)
 {
   struct qpu_emu_config config = {.n_qpus = 1, .threads_per_qpu = 2, .memory_bytes = 1 << 20};
   struct qpu_rig rig = rig_open(&config, "mov ra16, 1\nthrend\nnop\nnop\n");
@@ -246,7 +246,7 @@ static void two_threads_have_half_the_registers_each(void **state)
   rig_close(&rig);
 }
 
-static void counts_are_of_instructions(void **state)
+TEST(counts_are_of_instructions)
 {
   struct qpu_rig rig = rig_open(NULL, "ldi r0, 10\n:loop fadd r1, r1, r2; fmul r2, r2, r3\nsub.setf r0, r0, "
                                       "1\nbrr.allnz -, r:loop\nfmul r3, r3, r3\nnop\nnop\n"
@@ -263,7 +263,7 @@ static void counts_are_of_instructions(void **state)
 }
 
 /* Repeated runs must be equal, including cycles and counts. */
-static void runs_repeat_exactly(void **state)
+TEST(runs_repeat_exactly)
 {
   struct qpu_rig rig = rig_open(&twelve, "mov ra0, qpu_num\nnop\n" BARRIER_OF_12
                                          "mov -, mutex\nnop\nmov mutex, 0\nthrend\nnop\nnop\n");
@@ -275,26 +275,4 @@ static void runs_repeat_exactly(void **state)
   rig_close(&rig);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vectors_come_by_tmu_and_go_by_dma),
-      cmocka_unit_test(each_condition_picks_its_lanes),
-      cmocka_unit_test(flags_change_where_the_condition_holds_and_come_from_the_mul_alu_when_add_rests),
-      cmocka_unit_test(each_branch_condition_tests_all_lanes),
-      cmocka_unit_test(branches_run_three_more_instructions_and_the_last_may_branch),
-      cmocka_unit_test(vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere),
-      cmocka_unit_test(r5_spreads_one_lane_or_each_quads_first),
-      cmocka_unit_test(loads_give_words),
-      cmocka_unit_test(uniforms_stream_and_their_address_can_be_set),
-      cmocka_unit_test(both_tmus_keep_their_order),
-      cmocka_unit_test(twelve_qpus_meet_at_a_barrier),
-      cmocka_unit_test(more_programs_than_qpus_take_cycles),
-      cmocka_unit_test(the_mutex_keeps_others_out),
-      cmocka_unit_test(threads_switch_after_two_more_instructions),
-      cmocka_unit_test(two_threads_have_half_the_registers_each),
-      cmocka_unit_test(counts_are_of_instructions),
-      cmocka_unit_test(runs_repeat_exactly),
-  };
-  return cmocka_run_group_tests_name("qpu emulator", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -48,7 +48,7 @@ static const struct {
     {"mov r0, unif\nmov unif_addr, r0\nmov r1, unif\n" END, "uniforms cannot be read"},
 };
 
-static void what_is_undefined_stops_with_place_and_cause(void **state)
+TEST(what_is_undefined_stops_with_place_and_cause)
 {
   for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
     struct qpu_rig rig = rig_open_checked(NULL, faults[i].text, 1);
@@ -67,11 +67,13 @@ static const struct {
     {"mov -, vpm\n" END, "QPU 0 waits for a VPM read that was never set up", 1},
     {"mov ra0, qpu_num\nnop\nmov.setf -, ra0\nbrr.allz -, r:on\nnop\nnop\nnop\nsacq -, 1\n:on sacq -, "
      "2\n" END,
-     "QPU 0 waits for semaphore 2 (value 0) at +64; QPU 1 waits for semaphore 1 (value 0) at +56", 2},
+     "deadlock of the QPUs: QPU 0 waits for semaphore 2 (value 0) at +64; QPU 1 waits for semaphore 1 (value "
+     "0) at +56",
+     2},
     {":loop brr -, r:loop\nnop\nnop\nnop\n", "did not end within 1000 instructions", 1},
 };
 
-static void a_deadlock_is_found_and_names_who_waits_for_what_and_endless_programs_are_given_up(void **state)
+TEST(a_deadlock_is_found_and_names_who_waits_for_what_and_endless_programs_are_given_up)
 {
   struct qpu_emu_config config = {.n_qpus = 2, .memory_bytes = 1 << 20, .max_instructions = 1000};
   for (size_t i = 0; i < sizeof deadlocks / sizeof deadlocks[0]; i++) {
@@ -81,7 +83,7 @@ static void a_deadlock_is_found_and_names_who_waits_for_what_and_endless_program
   }
 }
 
-static void configurations_that_cannot_be_and_allocations_of_too_much_are_refused(void **state)
+TEST(configurations_that_cannot_be_and_allocations_of_too_much_are_refused)
 {
   static const struct {
     struct qpu_emu_config config;
@@ -115,12 +117,13 @@ static void configurations_that_cannot_be_and_allocations_of_too_much_are_refuse
   qpu_emu_destroy(emu);
 }
 
-static void freed_memory_is_given_out_again_and_leaves_the_rest_alone(void **state)
+TEST(freed_memory_is_given_out_again_and_leaves_the_rest_alone)
 {
   struct qpu_memory memory;
   uint32_t at[3];
   assert_int_equal(qpu_memory_create(&memory, 1 << 16, QPU_EMU_BASE), STATUS_OK);
   const size_t all = qpu_memory_left(&memory);
+  assert_false(qpu_memory_ok(&memory, QPU_EMU_BASE - 4, 8) || qpu_memory_ok(&memory, QPU_EMU_BASE - 4, 4));
   for (int n = 0; n < 3; n++) assert_int_equal(qpu_memory_alloc(&memory, 100, &at[n]), STATUS_OK);
   for (int n = 0; n < 2; n++) {
     const uint32_t freed = at[n];
@@ -202,7 +205,7 @@ static int untouched(struct qpu_emu *emu, uint32_t end)
   return 1;
 }
 
-static void random_words_never_crash_or_reach_outside(void **state)
+TEST(random_words_never_crash_or_reach_outside)
 {
   struct qpu_emu_config config = {.n_qpus = 3, .memory_bytes = FUZZ_MEMORY, .max_instructions = 400};
   uint64_t seed = 1, issued = 0;
@@ -232,14 +235,4 @@ static void random_words_never_crash_or_reach_outside(void **state)
   if (issued < 150000) fail_msg("only %llu instructions", (unsigned long long)issued);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_undefined_stops_with_place_and_cause),
-      cmocka_unit_test(a_deadlock_is_found_and_names_who_waits_for_what_and_endless_programs_are_given_up),
-      cmocka_unit_test(configurations_that_cannot_be_and_allocations_of_too_much_are_refused),
-      cmocka_unit_test(freed_memory_is_given_out_again_and_leaves_the_rest_alone),
-      cmocka_unit_test(random_words_never_crash_or_reach_outside),
-  };
-  return cmocka_run_group_tests_name("qpu faults", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

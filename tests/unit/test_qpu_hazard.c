@@ -69,7 +69,7 @@ static const struct breach sequences[] = {
      "brr -, r:there\nmov unif_addr, r0\nnop\nnop\nnop\n:there mov r1, unif" END},
 };
 
-static void each_rule_of_an_instruction_is_checked_and_no_stricter_than_it_is(void **state)
+TEST(each_rule_of_an_instruction_is_checked_and_no_stricter_than_it_is)
 {
   for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
     qpu_must_refuse(alone[i].broken, alone[i].rule);
@@ -78,7 +78,7 @@ static void each_rule_of_an_instruction_is_checked_and_no_stricter_than_it_is(vo
   }
 }
 
-static void each_rule_of_a_sequence_is_checked_and_no_stricter_than_it_is(void **state)
+TEST(each_rule_of_a_sequence_is_checked_and_no_stricter_than_it_is)
 {
   for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++)
     for (int right = 0; right < 2; right++) {
@@ -103,7 +103,7 @@ static struct qpu_inst busy(const char *text)
   return inst;
 }
 
-static void a_peripheral_that_no_operation_takes_counts(void **state)
+TEST(a_peripheral_that_no_operation_takes_counts)
 {
   struct qpu_inst inst = busy("fadd vpm, r0, r1; fmul r2, r0, r1");
   inst.raddr_b = QPU_R_VPM_WAIT;
@@ -118,12 +118,4 @@ static void a_peripheral_that_no_operation_takes_counts(void **state)
   assert_null(qpu_hazard_within(&inst));
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_rule_of_an_instruction_is_checked_and_no_stricter_than_it_is),
-      cmocka_unit_test(each_rule_of_a_sequence_is_checked_and_no_stricter_than_it_is),
-      cmocka_unit_test(a_peripheral_that_no_operation_takes_counts),
-  };
-  return cmocka_run_group_tests_name("qpu hazards", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -180,7 +180,7 @@ static void issue(struct qpu_emu *emu, struct qpu_thread *thread)
 
 #define LENGTH 8
 
-static void random_instructions_match_the_interpreter(void **state)
+TEST(random_instructions_match_the_interpreter)
 {
   struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20};
   static struct registers model;
@@ -216,8 +216,4 @@ static void random_instructions_match_the_interpreter(void **state)
   if (fast < ROUNDS / 200) fail_msg("only %d took the fast path", fast);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_instructions_match_the_interpreter)};
-  return cmocka_run_group_tests_name("qpu instructions", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

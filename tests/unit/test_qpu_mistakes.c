@@ -69,6 +69,9 @@ static const struct {
     {".include x", "needs a file name in quotes"},
     {".if 1.5\n.endif", "a whole number is needed"},
     {"nop\nmov r0, foo", "test:2: 'foo' is no register, constant or function"},
+    {"mov r0, ra", "'ra' is no register"},
+    {"mov r0, rb64", "'rb64' is no register"},
+    {"mov r0, ra01", "'ra01' is no register"},
     {"brr -, r:foo", "'foo' is no register, constant, function or label"},
     {".endr", "'.endr' is no directive, or has nothing to close"},
     {"mov r0, 1 2", "',' or ';' is expected at '2'"},
@@ -93,7 +96,7 @@ static const struct {
     {".if 1 2\n.endif", "'2' does not belong here"},
 };
 
-static void mistakes_are_named_with_their_line(void **state)
+TEST(mistakes_are_named_with_their_line)
 {
   for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
     qpu_must_refuse(mistakes[i].text, mistakes[i].message);
@@ -107,7 +110,7 @@ static void assemble_fails(const char *path, status_t expected, const char *mess
   log_drop();
 }
 
-static void what_only_files_can_hold_is_refused_too(void **state)
+TEST(what_only_files_can_hold_is_refused_too)
 {
   static char text[70000];
   char path[] = "/tmp/qpu-asm-XXXXXX";
@@ -126,11 +129,4 @@ static void what_only_files_can_hold_is_refused_too(void **state)
   unlink(path);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(mistakes_are_named_with_their_line),
-      cmocka_unit_test(what_only_files_can_hold_is_refused_too),
-  };
-  return cmocka_run_group_tests_name("qpu assembler's mistakes", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

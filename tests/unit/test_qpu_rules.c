@@ -23,7 +23,7 @@ static void must_run(const char *text, int unchecked, const uint32_t *expected, 
 
 /* Legal rotations: one lane is written and another one read, the target takes one lane, or the
  * value stays in its quad or moves up, as in matrix products with all their state in one vector. */
-static void rotations_that_touch_other_lanes_break_no_rule(void **state)
+TEST(rotations_that_touch_other_lanes_break_no_rule)
 {
   static const char *const harmless[] = {
       "sub.setf -, elem_num, 9\nmov r2, r0\nnop\nmov.ifz r2, r1\nmov r5rep, r2 << 14\nmov vpm, r5\n",
@@ -38,7 +38,7 @@ static void rotations_that_touch_other_lanes_break_no_rule(void **state)
   }
 }
 
-static void a_lane_just_written_and_moved_down_is_still_a_fault(void **state)
+TEST(a_lane_just_written_and_moved_down_is_still_a_fault)
 {
   struct qpu_rig rig = rig_open_checked(
       NULL, RIG_BEGIN "sub.setf -, elem_num, 14\nmov r2, r0\nnop\nmov.ifz r2, r1\nmov r5rep, r2 << 14\n" END,
@@ -48,7 +48,7 @@ static void a_lane_just_written_and_moved_down_is_still_a_fault(void **state)
 }
 
 /* Every program that py-videocore makes ends so: both ALUs move r0 to itself. */
-static void both_alus_may_move_a_register_onto_itself(void **state)
+TEST(both_alus_may_move_a_register_onto_itself)
 {
   static const uint32_t expected[] = {100, 101};
   must_run(RIG_BEGIN "mov vpm, r0\nldi vw_setup, 0x80904000\nmov vw_addr, ra31\nmov -, vw_wait\n"
@@ -58,7 +58,7 @@ static void both_alus_may_move_a_register_onto_itself(void **state)
 
 /* In these words a NOP has r0 as its target, in all lanes: 0x100208271c9e7000, and the same with a
  * product. */
-static void an_alu_that_does_nothing_writes_nothing(void **state)
+TEST(an_alu_that_does_nothing_writes_nothing)
 {
   static const uint32_t expected[] = {101, 102};
   must_run(RIG_BEGIN ".int 0x009e7000, 0x10020827\nmov r1, r0 << 1\n"
@@ -81,7 +81,7 @@ static const struct {
      "DMA store with BLOCKMODE set"},
 };
 
-static void what_documents_answer_differently_is_refused(void **state)
+TEST(what_documents_answer_differently_is_refused)
 {
   for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
     char text[1000];
@@ -93,7 +93,7 @@ static void what_documents_answer_differently_is_refused(void **state)
 }
 
 /* All readings of the rule agree: the value is not used, or all of r0 to r3 rotate alike. */
-static void what_makes_no_difference_is_no_question(void **state)
+TEST(what_makes_no_difference_is_no_question)
 {
   static const char *const texts[] = {"mov -, ra39",
                                       "xor r2, rb39, rb39",
@@ -109,7 +109,7 @@ static void what_makes_no_difference_is_no_question(void **state)
   }
 }
 
-static void whole_rows_with_blockmode_are_stored(void **state)
+TEST(whole_rows_with_blockmode_are_stored)
 {
   struct qpu_rig rig = run(RIG_BEGIN "mov vpm, r0\nmov vpm, r1\nldi vw_setup, 0xc0010000\n"
                                      "ldi vw_setup, 0x80000000 | 2 << 23 | 16 << 16 | 1 << 14\n"
@@ -120,7 +120,7 @@ static void whole_rows_with_blockmode_are_stored(void **state)
 }
 
 /* Rows of 3072 numbers are 12288 bytes apart, which is the pitch of the published product. */
-static void a_load_steps_over_rows_of_up_to_65535_bytes(void **state)
+TEST(a_load_steps_over_rows_of_up_to_65535_bytes)
 {
   for (uint32_t pitch = 8188; pitch <= 12288; pitch += 4100) {
     char text[1000];
@@ -136,7 +136,7 @@ static void a_load_steps_over_rows_of_up_to_65535_bytes(void **state)
   }
 }
 
-static void a_store_steps_over_rows_of_up_to_65535_bytes(void **state)
+TEST(a_store_steps_over_rows_of_up_to_65535_bytes)
 {
   for (uint32_t gap = 8191; gap <= 12288; gap += 4097) {
     char text[1000];
@@ -151,18 +151,4 @@ static void a_store_steps_over_rows_of_up_to_65535_bytes(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rotations_that_touch_other_lanes_break_no_rule),
-      cmocka_unit_test(a_lane_just_written_and_moved_down_is_still_a_fault),
-      cmocka_unit_test(both_alus_may_move_a_register_onto_itself),
-      cmocka_unit_test(an_alu_that_does_nothing_writes_nothing),
-      cmocka_unit_test(what_documents_answer_differently_is_refused),
-      cmocka_unit_test(what_makes_no_difference_is_no_question),
-      cmocka_unit_test(whole_rows_with_blockmode_are_stored),
-      cmocka_unit_test(a_load_steps_over_rows_of_up_to_65535_bytes),
-      cmocka_unit_test(a_store_steps_over_rows_of_up_to_65535_bytes),
-  };
-  return cmocka_run_group_tests_name("qpu rules", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

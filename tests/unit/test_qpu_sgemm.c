@@ -122,7 +122,7 @@ static struct qpu_sgemm_problem problem(size_t p, size_t q, size_t r, float alph
 static float transposed_a[40000], transposed_b[40000];
 
 /* Matrices stored by columns, with gaps, must give the same bits with every kernel. */
-static void transposed_matrices_give_the_same_bits(void **state)
+TEST(transposed_matrices_give_the_same_bits)
 {
   static float plain[40000];
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
@@ -148,7 +148,7 @@ static void transposed_matrices_give_the_same_bits(void **state)
 }
 
 /* C is in the QPUs' own memory, with rows that a load can step over, and with longer ones. */
-static void c_in_the_qpus_memory_is_used_in_place(void **state)
+TEST(c_in_the_qpus_memory_is_used_in_place)
 {
   static const size_t lds[] = {128, 131, 3072, 16383, 16384};
   for (int k = qpu_sgemm_138; k <= qpu_sgemm_67; k++)
@@ -170,7 +170,7 @@ static void c_in_the_qpus_memory_is_used_in_place(void **state)
       }
 }
 
-static void random_shapes_give_the_models_bits(void **state)
+TEST(random_shapes_give_the_models_bits)
 {
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (int round = 0; round < 12; round++) {
@@ -181,7 +181,7 @@ static void random_shapes_give_the_models_bits(void **state)
     }
 }
 
-static void smallest_sizes_and_whole_tiles_work(void **state)
+TEST(smallest_sizes_and_whole_tiles_work)
 {
   static const size_t sizes[][3] = {{1, 1, 1},  {16, 2, 64}, {16, 3, 64}, {17, 1, 65},
                                     {1, 33, 1}, {1, 1, 200}, {200, 1, 1}, {32, 16, 128}};
@@ -194,7 +194,7 @@ static void smallest_sizes_and_whole_tiles_work(void **state)
 }
 
 /* The original kept alpha and beta in the loop's counter vector, so 0 ended the loop. */
-static void alpha_and_beta_of_zero_are_right(void **state)
+TEST(alpha_and_beta_of_zero_are_right)
 {
   static const float pairs[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 0.5f}, {-1.5f, 0}};
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
@@ -206,7 +206,7 @@ static void alpha_and_beta_of_zero_are_right(void **state)
     }
 }
 
-static void the_innermost_loops_have_their_lengths(void **state)
+TEST(the_innermost_loops_have_their_lengths)
 {
   static const struct {
     enum qpu_sgemm_place place;
@@ -230,7 +230,7 @@ static void the_innermost_loops_have_their_lengths(void **state)
 
 /* 96 × 363 by 363 × 3025 is a layer of the network for which pi-gemm was written. Also checks the
  * gain of the ladder. */
-static void the_articles_product_is_within_the_types_bound(void **state)
+TEST(the_articles_product_is_within_the_types_bound)
 {
   struct gemm_counts counts;
   const struct qpu_sgemm_kernel *kernel = &qpu_sgemm_kernels[qpu_sgemm_67];
@@ -251,7 +251,7 @@ static void the_articles_product_is_within_the_types_bound(void **state)
     }
 }
 
-static void each_rung_needs_fewer_instructions(void **state)
+TEST(each_rung_needs_fewer_instructions)
 {
   static const enum qpu_sgemm_place rungs[] = {qpu_sgemm_dot, qpu_sgemm_138, qpu_sgemm_72, qpu_sgemm_68,
                                                qpu_sgemm_67};
@@ -266,7 +266,7 @@ static void each_rung_needs_fewer_instructions(void **state)
 }
 
 /* Data of an earlier product in the QPUs' memory must not affect a later one. */
-static void memory_is_used_again(void **state)
+TEST(memory_is_used_again)
 {
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++) {
     struct qpu_sgemm *sgemm;
@@ -294,7 +294,7 @@ static struct gemm_counts estimated(const struct qpu_sgemm_kernel *kernel, size_
   return counts[0];
 }
 
-static void a_first_run_is_estimated_and_counts_as_others(void **state)
+TEST(a_first_run_is_estimated_and_counts_as_others)
 {
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     assert_true(estimated(&qpu_sgemm_kernels[k], 100, 64, 300).estimate_seconds > 100e-6);
@@ -312,7 +312,7 @@ static double estimated_by_part(const struct qpu_sgemm_kernel *kernel, size_t p,
 
 /* The time of a product with more than 20 million instructions, or before a choice of kernels, is
  * estimated from a part of the product. */
-static void a_part_estimates_the_whole(void **state)
+TEST(a_part_estimates_the_whole)
 {
   static const size_t shapes[][3] = {{96, 40, 2000}, {64, 1500, 300}, {480, 64, 512}};
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
@@ -331,7 +331,7 @@ static void a_part_estimates_the_whole(void **state)
   assert_true(beyond.estimate_seconds == estimated_by_part(dot, 160, 512, 290));
 }
 
-static void two_threads_take_the_emulator(void **state)
+TEST(two_threads_take_the_emulator)
 {
   struct gpu_device pi = {&gpu_backend_qpu, {.name = "Raspberry Pi"}};
   char why[GPU_TEXT_MAX] = "";
@@ -341,7 +341,7 @@ static void two_threads_take_the_emulator(void **state)
   assert_non_null(strstr(why, "two threads"));
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
   struct qpu_sgemm_problem m = problem(4, 4, 4, 1, 0);
   log_hold(1);
@@ -354,20 +354,4 @@ static void what_cannot_be_is_refused(void **state)
   log_hold(0);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(transposed_matrices_give_the_same_bits),
-                                     cmocka_unit_test(c_in_the_qpus_memory_is_used_in_place),
-                                     cmocka_unit_test(random_shapes_give_the_models_bits),
-                                     cmocka_unit_test(smallest_sizes_and_whole_tiles_work),
-                                     cmocka_unit_test(alpha_and_beta_of_zero_are_right),
-                                     cmocka_unit_test(the_innermost_loops_have_their_lengths),
-                                     cmocka_unit_test(the_articles_product_is_within_the_types_bound),
-                                     cmocka_unit_test(each_rung_needs_fewer_instructions),
-                                     cmocka_unit_test(memory_is_used_again),
-                                     cmocka_unit_test(a_first_run_is_estimated_and_counts_as_others),
-                                     cmocka_unit_test(a_part_estimates_the_whole),
-                                     cmocka_unit_test(two_threads_take_the_emulator),
-                                     cmocka_unit_test(what_cannot_be_is_refused)};
-  return cmocka_run_group_tests_name("qpu sgemm", tests, open_device, close_device);
-}
+UNIT_MAIN(open_device, close_device)

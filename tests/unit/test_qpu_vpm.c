@@ -34,7 +34,7 @@ static uint32_t *word(struct qpu_vpm *of, int k)
   return &of->words[k / 16][k % 16];
 }
 
-static void every_vector_access_reads_and_writes_its_elements_and_no_more(void **state)
+TEST(every_vector_access_reads_and_writes_its_elements_and_no_more)
 {
   uint64_t seed = 2;
   for (int horizontal = 0; horizontal < 2; horizontal++)
@@ -56,7 +56,7 @@ static void every_vector_access_reads_and_writes_its_elements_and_no_more(void *
     }
 }
 
-static void addresses_go_on_by_the_stride(void **state)
+TEST(addresses_go_on_by_the_stride)
 {
   for (int stride = 0; stride < 64; stride++) {
     struct qpu_vpm_access access = qpu_vpm_access_of((uint32_t)(0xa00 | stride << 12 | 50 | 3 << 20));
@@ -100,7 +100,7 @@ static int expect_load(const struct load_case *c, struct qpu_vpm *expected)
   return 1;
 }
 
-static void every_load_goes_where_it_is_set_up_to(void **state)
+TEST(every_load_goes_where_it_is_set_up_to)
 {
   uint64_t seed = 3;
   int right = 0, refused = 0;
@@ -148,7 +148,7 @@ static int expect_store(const struct store_case *c, uint8_t *to)
   return 1;
 }
 
-static void every_store_comes_from_where_it_is_set_up_to(void **state)
+TEST(every_store_comes_from_where_it_is_set_up_to)
 {
   static uint8_t expected[1 << 17];
   uint64_t seed = 4;
@@ -186,7 +186,7 @@ static void neither_moves(struct qpu_dma *load, struct qpu_dma *store, const cha
   assert_non_null(strstr(qpu_dma_store(store, &memory, &vpm), why));
 }
 
-static void transfers_stay_in_their_allocation(void **state)
+TEST(transfers_stay_in_their_allocation)
 {
   struct qpu_dma load = {.active_setup = 0x80000000u | 3 << 24 | 1 << 16 | 1 << 12,
                          .address = block + (1 << 17) - 64};
@@ -205,7 +205,7 @@ static void transfers_stay_in_their_allocation(void **state)
 }
 
 /* Rows are written and columns read, which transposes, as the SGEMM kernels do. */
-static void programs_reach_all_of_it(void **state)
+TEST(programs_reach_all_of_it)
 {
   struct qpu_rig rig = rig_open(
       NULL, "mov ra30, unif\nmov ra31, unif\nldi vr_setup, 0x83001000\nmov vr_addr, ra30\nmov -, vr_wait\n"
@@ -224,7 +224,7 @@ static void programs_reach_all_of_it(void **state)
 }
 
 /* A second read may be set up while one vector of the first one is left. */
-static void reads_set_up_ahead_follow_each_other(void **state)
+TEST(reads_set_up_ahead_follow_each_other)
 {
   struct qpu_rig rig =
       rig_open(NULL, "mov ra30, unif\nmov ra31, unif\nldi vw_setup, 0x1a00\nmov vpm, 5\nmov vpm, 6\n"
@@ -237,7 +237,7 @@ static void reads_set_up_ahead_follow_each_other(void **state)
 }
 
 /* A read without a wait must return the VPM's previous content. */
-static void a_load_is_not_there_before_it_is_waited_for(void **state)
+TEST(a_load_is_not_there_before_it_is_waited_for)
 {
   struct qpu_rig rig = rig_open(NULL, "mov ra30, unif\nmov ra31, unif\nldi vr_setup, 0x83011000\nmov "
                                       "vr_addr, ra30\nldi vr_setup, 0x101a00\nnop\n"
@@ -250,17 +250,4 @@ static void a_load_is_not_there_before_it_is_waited_for(void **state)
   rig_close(&rig);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_vector_access_reads_and_writes_its_elements_and_no_more),
-      cmocka_unit_test(addresses_go_on_by_the_stride),
-      cmocka_unit_test(every_load_goes_where_it_is_set_up_to),
-      cmocka_unit_test(every_store_comes_from_where_it_is_set_up_to),
-      cmocka_unit_test(transfers_stay_in_their_allocation),
-      cmocka_unit_test(programs_reach_all_of_it),
-      cmocka_unit_test(reads_set_up_ahead_follow_each_other),
-      cmocka_unit_test(a_load_is_not_there_before_it_is_waited_for),
-  };
-  return cmocka_run_group_tests_name("qpu vpm and dma", tests, open_memory, close_memory);
-}
+UNIT_MAIN(open_memory, close_memory)

@@ -69,7 +69,7 @@ static status_t write_example(const char *path)
 
 /* Valid UTF-8 stays. Every other byte becomes U+FFFD: an overlong form, half of a UTF-16 pair, a
  * truncated character, one beyond U+10FFFF. */
-static void any_bytes_are_a_text(void **state)
+TEST_WITH(any_bytes_are_a_text, enter, leave)
 {
   static const char *const texts[][2] = {
       {"gr\xc3\xb6\xc3\x9f\x65 \xe2\x82\xac \xf0\x9f\x8c\x8d\x1b",
@@ -89,7 +89,7 @@ static void any_bytes_are_a_text(void **state)
 
 /* Writing it */
 
-static void a_document_is_written_alone_and_readable_as_files_are(void **state)
+TEST_WITH(a_document_is_written_alone_and_readable_as_files_are, enter, leave)
 {
   struct stat info;
   mode_t mask = umask(022);
@@ -101,7 +101,7 @@ static void a_document_is_written_alone_and_readable_as_files_are(void **state)
   assert_int_equal(info.st_mode & 0777, 0644);
 }
 
-static void a_dash_is_standard_output(void **state)
+TEST_WITH(a_dash_is_standard_output, enter, leave)
 {
   struct capture output = capture_begin(stdout);
   status_t status = write_example("-");
@@ -111,7 +111,7 @@ static void a_dash_is_standard_output(void **state)
   free(text);
 }
 
-static void a_device_is_written_to_and_not_replaced(void **state)
+TEST_WITH(a_device_is_written_to_and_not_replaced, enter, leave)
 {
   struct stat info;
   assert_int_equal(write_example("/dev/null"), STATUS_OK);
@@ -133,7 +133,7 @@ static void assert_unwritable(const char *path, const char *cause)
   assert_string_equal(log_held(), expected);
 }
 
-static void why_a_file_cannot_be_written_is_reported(void **state)
+TEST_WITH(why_a_file_cannot_be_written_is_reported, enter, leave)
 {
   assert_unwritable(in_folder("no/a.json"), "No such file or directory");
   assert_unwritable(folder, "Is a directory");
@@ -154,7 +154,7 @@ static void why_a_file_cannot_be_written_is_reported(void **state)
 /* Reading */
 
 /* A byte order mark of UTF-8 is skipped. */
-static void a_file_is_read_without_its_mark_and_no_further_than_allowed(void **state)
+TEST_WITH(a_file_is_read_without_its_mark_and_no_further_than_allowed, enter, leave)
 {
   static const char *const texts[][2] = {{"", ""},
                                          {"{}", "{}"},
@@ -184,7 +184,7 @@ static void a_file_is_read_without_its_mark_and_no_further_than_allowed(void **s
 }
 
 /* The writer of a pipe may start later, and write its text in parts. */
-static void a_pipe_is_read_to_its_end(void **state)
+TEST_WITH(a_pipe_is_read_to_its_end, enter, leave)
 {
   int how;
   char text[8] = "", pipe[64];
@@ -210,7 +210,7 @@ static void a_pipe_is_read_to_its_end(void **state)
 
 /* Bars have eighths of a cell, are plain where UTF-8 is not read, and never exceed their width or
  * buffer. */
-static void bars_fit_into_their_width_and_buffer(void **state)
+TEST_WITH(bars_fit_into_their_width_and_buffer, enter, leave)
 {
   static const struct {
     const char *locale;
@@ -239,7 +239,7 @@ static void bars_fit_into_their_width_and_buffer(void **state)
 }
 
 /* Standard deviations are at most 1.4826 times 5.1 times the largest deviation of three. */
-static void noise_is_reported_or_warned_of(void **state)
+TEST_WITH(noise_is_reported_or_warned_of, enter, leave)
 {
   static const struct {
     double deviation;
@@ -262,7 +262,7 @@ static void noise_is_reported_or_warned_of(void **state)
   }
 }
 
-static void bytes_have_binary_units(void **state)
+TEST_WITH(bytes_have_binary_units, enter, leave)
 {
   assert_string_equal(report_bytes(0), "0 B");
   assert_string_equal(report_bytes(1023), "1023 B");
@@ -274,7 +274,7 @@ static void bytes_have_binary_units(void **state)
   assert_true(strcmp(first, "1 B") == 0 && strcmp(second, "2 B") == 0);
 }
 
-static void numbers_and_spreads_fill_their_columns(void **state)
+TEST_WITH(numbers_and_spreads_fill_their_columns, enter, leave)
 {
   static const struct {
     const char *locale;
@@ -298,22 +298,4 @@ static void numbers_and_spreads_fill_their_columns(void **state)
   }
 }
 
-#define SPECIFY(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      SPECIFY(any_bytes_are_a_text),
-      SPECIFY(a_document_is_written_alone_and_readable_as_files_are),
-      SPECIFY(a_dash_is_standard_output),
-      SPECIFY(a_device_is_written_to_and_not_replaced),
-      SPECIFY(why_a_file_cannot_be_written_is_reported),
-      SPECIFY(a_file_is_read_without_its_mark_and_no_further_than_allowed),
-      SPECIFY(a_pipe_is_read_to_its_end),
-      SPECIFY(bars_fit_into_their_width_and_buffer),
-      SPECIFY(noise_is_reported_or_warned_of),
-      SPECIFY(bytes_have_binary_units),
-      SPECIFY(numbers_and_spreads_fill_their_columns),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

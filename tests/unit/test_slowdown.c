@@ -47,7 +47,7 @@ static int find(int ranks, struct slowdown found[FOUND])
 }
 
 /* The slowdown of 5% lasts 30 s of 600 s, at any time, with 0.3% noise. */
-static void half_a_minute_at_five_percent_is_found(void **state)
+TEST(half_a_minute_at_five_percent_is_found)
 {
   struct slowdown found[FOUND];
   seed = 1;
@@ -68,7 +68,7 @@ static void half_a_minute_at_five_percent_is_found(void **state)
 }
 
 /* Simulates 1000 hours of a device in runs of ten minutes; 1% of blocks are interrupted. */
-static void a_thousand_hours_without_one_find_none(void **state)
+TEST(a_thousand_hours_without_one_find_none)
 {
   struct slowdown found[FOUND];
   int alarms = 0;
@@ -81,7 +81,7 @@ static void a_thousand_hours_without_one_find_none(void **state)
 }
 
 /* On a host that disturbs one block in five, by these factors, no slowdown may be found. */
-static void disturbances_are_none(void **state)
+TEST(disturbances_are_none)
 {
   struct slowdown found[FOUND];
   int alarms = 0;
@@ -93,7 +93,7 @@ static void disturbances_are_none(void **state)
   assert_true(alarms <= 1);
 }
 
-static void what_is_short_or_shallow_or_noisy_is_none(void **state)
+TEST(what_is_short_or_shallow_or_noisy_is_none)
 {
   struct slowdown found[FOUND];
   seed = 4;
@@ -115,7 +115,7 @@ static void what_is_short_or_shallow_or_noisy_is_none(void **state)
   assert_int_equal(find(1, found), 0);
 }
 
-static void two_of_one_rank_and_one_of_another(void **state)
+TEST(two_of_one_rank_and_one_of_another)
 {
   struct slowdown found[FOUND];
   seed = 5;
@@ -141,7 +141,7 @@ static void two_of_one_rank_and_one_of_another(void **state)
 }
 
 /* Another program computes, pauses for a second, and computes again. */
-static void a_pause_of_two_blocks_parts_none(void **state)
+TEST(a_pause_of_two_blocks_parts_none)
 {
   struct slowdown found[FOUND];
   seed = 6;
@@ -161,7 +161,7 @@ static void a_pause_of_two_blocks_parts_none(void **state)
 
 /* Two H100 have size L each, by p2p. Another program uses the second for a fifth of the run. The
  * first needs 606 us per sweep, and 1286 us while it waits for the second, which needs 1271 us. */
-static void who_waits_for_a_slow_one_is_not_slow(void **state)
+TEST(who_waits_for_a_slow_one_is_not_slow)
 {
   const struct himeno_rank rank = {.points = 254LL * 254 * 510, .ceiling = 3.05e12};
   const double usual = 606e-6, waits[2] = {920e-6, 3e-6}, slowed[2] = {1286e-6, 1271e-6};
@@ -180,7 +180,7 @@ static void who_waits_for_a_slow_one_is_not_slow(void **state)
 
 /* A wait is subtracted, but not below the time at the device's ceiling. It is not subtracted if
  * that is unknown, or if the grid fits in a cache. */
-static void waits_are_taken_off_down_to_the_ceiling(void **state)
+TEST(waits_are_taken_off_down_to_the_ceiling)
 {
   struct himeno_rank rank = {.points = 1000000, .ceiling = 56e9};
   assert_true(fabs(himeno_own_seconds(&rank, 3e-3, 0.5e-3) - 2.5e-3) < 1e-12);
@@ -192,7 +192,7 @@ static void waits_are_taken_off_down_to_the_ceiling(void **state)
 
 /* In three of five blocks a CPU waited so long that only its ceiling's time is left, which never
  * varies. */
-static void a_time_that_is_the_ceilings_is_as_noisy_as_that(void **state)
+TEST(a_time_that_is_the_ceilings_is_as_noisy_as_that)
 {
   static const double waits[] = {2.5e-3, 2.5e-3, 2.5e-3, 2.4e-3, 2.4e-3};
   struct himeno_rank rank = {.points = 1000000, .ceiling = 56e9, .ceiling_noise = 0.07};
@@ -207,18 +207,4 @@ static void a_time_that_is_the_ceilings_is_as_noisy_as_that(void **state)
   assert_true(himeno_own_noise(&rank, &kept) == stats_noise_max(&kept));
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(half_a_minute_at_five_percent_is_found),
-      cmocka_unit_test(a_thousand_hours_without_one_find_none),
-      cmocka_unit_test(disturbances_are_none),
-      cmocka_unit_test(what_is_short_or_shallow_or_noisy_is_none),
-      cmocka_unit_test(two_of_one_rank_and_one_of_another),
-      cmocka_unit_test(a_pause_of_two_blocks_parts_none),
-      cmocka_unit_test(who_waits_for_a_slow_one_is_not_slow),
-      cmocka_unit_test(waits_are_taken_off_down_to_the_ceiling),
-      cmocka_unit_test(a_time_that_is_the_ceilings_is_as_noisy_as_that),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

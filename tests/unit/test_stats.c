@@ -36,7 +36,7 @@ FILE *fopen(const char *path, const char *mode)
 
 /* Samples come in any order and stay as they are. Deviation is taken from the median, so that an
  * outlier does not count. */
-static void samples_have_a_summary(void **state)
+TEST(samples_have_a_summary)
 {
   static const struct {
     double samples[5];
@@ -53,7 +53,7 @@ static void samples_have_a_summary(void **state)
   }
 }
 
-static void noise_is_relative_to_the_median_of_three_samples_or_more(void **state)
+TEST(noise_is_relative_to_the_median_of_three_samples_or_more)
 {
   const struct stats_summary three = stats_summarise(SAMPLES(90, 100, 110)),
                              two = stats_summarise(SAMPLES(1, 100)),
@@ -91,7 +91,7 @@ static double share_below(int n, double sigma, int skewed, double limit)
   return (double)below / RUNS;
 }
 
-static void noise_is_below_its_bound_in_99_of_100_runs_of_any_number_of_blocks(void **state)
+TEST(noise_is_below_its_bound_in_99_of_100_runs_of_any_number_of_blocks)
 {
   for (int n = 3; n <= 64; n += n < 24 ? 1 : 8) {
     /* The tolerance of 0.002 is three standard deviations of 20000 runs. */
@@ -100,7 +100,7 @@ static void noise_is_below_its_bound_in_99_of_100_runs_of_any_number_of_blocks(v
   }
 }
 
-static void the_bound_is_a_known_multiple_of_a_known_deviation(void **state)
+TEST(the_bound_is_a_known_multiple_of_a_known_deviation)
 {
   /* Bounds for samples 0, -1, 2, -3, …: the product of 1.4826, the factor and the deviation. */
   static const struct {
@@ -114,7 +114,7 @@ static void the_bound_is_a_known_multiple_of_a_known_deviation(void **state)
     assert_true(fabs(stats_summarise(samples, known[k].n).sigma_max - known[k].bound) < 1e-3);
 }
 
-static void few_blocks_are_known_by_the_worst_and_many_without_their_outliers(void **state)
+TEST(few_blocks_are_known_by_the_worst_and_many_without_their_outliers)
 {
   double many[40];
   struct stats_summary three = stats_summarise(SAMPLES(7.3, 14.2, 13.9));
@@ -124,7 +124,7 @@ static void few_blocks_are_known_by_the_worst_and_many_without_their_outliers(vo
   assert_true(stats_noise_max(&disturbed) < 0.01);
 }
 
-static void nobody_can_set_the_clock_back(void **state)
+TEST(nobody_can_set_the_clock_back)
 {
   struct timespec before;
   clock_gettime(CLOCK_MONOTONIC, &before);
@@ -141,7 +141,7 @@ static void *waits(void *end)
 
 /* In ten seconds this thread and another one run and wait for a core, and 1/100 s of its CPU are
  * stolen. A thread that was idle for more than half of the time does not count. */
-static void the_share_of_waiting_and_of_stolen_time_is_known(void **state)
+TEST(the_share_of_waiting_and_of_stolen_time_is_known)
 {
   static const struct {
     char own[24], other[24];
@@ -184,16 +184,4 @@ static void the_share_of_waiting_and_of_stolen_time_is_known(void **state)
   pthread_join(other, NULL);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(samples_have_a_summary),
-      cmocka_unit_test(noise_is_relative_to_the_median_of_three_samples_or_more),
-      cmocka_unit_test(noise_is_below_its_bound_in_99_of_100_runs_of_any_number_of_blocks),
-      cmocka_unit_test(the_bound_is_a_known_multiple_of_a_known_deviation),
-      cmocka_unit_test(few_blocks_are_known_by_the_worst_and_many_without_their_outliers),
-      cmocka_unit_test(nobody_can_set_the_clock_back),
-      cmocka_unit_test(the_share_of_waiting_and_of_stolen_time_is_known),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

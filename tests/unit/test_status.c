@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 
-static void each_status_has_its_exit_code_and_word(void **state)
+TEST(each_status_has_its_exit_code_and_word)
 {
   static const struct {
     status_t status;
@@ -18,7 +18,7 @@ static void each_status_has_its_exit_code_and_word(void **state)
   }
 }
 
-static void the_graver_of_two_wins_in_either_order(void **state)
+TEST(the_graver_of_two_wins_in_either_order)
 {
   static const status_t by_gravity[] = {STATUS_FAULT,       STATUS_HANG,  STATUS_WRONG,
                                         STATUS_ENVIRONMENT, STATUS_NOISY, STATUS_USAGE,
@@ -52,7 +52,7 @@ static status_t run_two_with_nothing_to_unwind(int *calls, status_t first)
   return STATUS_OK;
 }
 
-static void a_failure_stops_what_follows_and_is_passed_up_and_success_goes_on(void **state)
+TEST(a_failure_stops_what_follows_and_is_passed_up_and_success_goes_on)
 {
   int calls = 0;
   assert_int_equal(run_two(&calls, STATUS_HANG), STATUS_HANG);
@@ -63,12 +63,4 @@ static void a_failure_stops_what_follows_and_is_passed_up_and_success_goes_on(vo
   assert_int_equal(calls, 6);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_status_has_its_exit_code_and_word),
-      cmocka_unit_test(the_graver_of_two_wins_in_either_order),
-      cmocka_unit_test(a_failure_stops_what_follows_and_is_passed_up_and_success_goes_on),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -26,7 +26,7 @@ static int ended_by(int number, int times)
   return WIFSIGNALED(how) ? WTERMSIG(how) : 0;
 }
 
-static void the_first_signal_is_noted_and_the_second_ends_the_program(void **state)
+TEST(the_first_signal_is_noted_and_the_second_ends_the_program)
 {
   assert_int_equal(stop_asked(), 0);
   for (size_t s = 0; s < SIGNALS; s++)
@@ -50,12 +50,12 @@ static void loses_again(int number)
   assert_int_equal(how, 0);
 }
 
-static void a_library_that_takes_signals_loses_them_again(void **state)
+TEST(a_library_that_takes_signals_loses_them_again)
 {
   for (size_t s = 0; s < SIGNALS; s++) loses_again(signals[s]);
 }
 
-static void a_program_that_stays_is_ended_within_its_time(void **state)
+TEST(a_program_that_stays_is_ended_within_its_time)
 {
   int how = 0;
   pid_t child = fork();
@@ -69,12 +69,4 @@ static void a_program_that_stays_is_ended_within_its_time(void **state)
   assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGALRM);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_first_signal_is_noted_and_the_second_ends_the_program),
-      cmocka_unit_test(a_library_that_takes_signals_loses_them_again),
-      cmocka_unit_test(a_program_that_stays_is_ended_within_its_time),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -6,7 +6,7 @@
 #include "tests/unit/capture.h"
 
 /** Each name of the table must occur once. */
-static void every_switch_has_values_and_a_meaning(void **state)
+TEST(every_switch_has_values_and_a_meaning)
 {
   const struct switch_spec *s, *other;
   for (int n = 0; (s = switch_at(n)); n++) {
@@ -17,7 +17,7 @@ static void every_switch_has_values_and_a_meaning(void **state)
   }
 }
 
-static void what_is_not_in_the_table_is_never_set(void **state)
+TEST(what_is_not_in_the_table_is_never_set)
 {
   long long pair[2];
   setenv("HIMENO_NOWHERE", "1", 1);
@@ -38,7 +38,7 @@ static void what_is_not_in_the_table_is_never_set(void **state)
   unsetenv("HIMENO_NOWHERE");
 }
 
-static void nothing_and_no_number_count_as_not_set(void **state)
+TEST(nothing_and_no_number_count_as_not_set)
 {
   long long pair[2] = {-1, -1};
   unsetenv("HIMENO_CPU_CACHE");
@@ -59,7 +59,7 @@ static void nothing_and_no_number_count_as_not_set(void **state)
 }
 
 /** The page must list the table's rows in order, each below the heading of its kind. */
-static void the_page_shows_the_table(void **state)
+TEST(the_page_shows_the_table)
 {
   static const char *const headings[] = {[SWITCH_USER] = "## For users\n",
                                          [SWITCH_TUNING] = "## For tuning\n",
@@ -84,13 +84,4 @@ static void the_page_shows_the_table(void **state)
   assert_null(switch_at(n));
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_switch_has_values_and_a_meaning),
-      cmocka_unit_test(what_is_not_in_the_table_is_never_set),
-      cmocka_unit_test(nothing_and_no_number_count_as_not_set),
-      cmocka_unit_test(the_page_shows_the_table),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -37,7 +37,7 @@ static struct telemetry *fake(const char *readings, const char *lacks)
   return opened("0000:12:00.0", "NVML");
 }
 
-static void nvml_reports_power_clocks_temperature_and_throttling(void **state)
+TEST(nvml_reports_power_clocks_temperature_and_throttling)
 {
   struct telemetry_sample sample;
   struct telemetry *t =
@@ -48,7 +48,7 @@ static void nvml_reports_power_clocks_temperature_and_throttling(void **state)
   assert_int_equal(sample.throttle, 100); /* reason 1 is idleness, which does not count */
 }
 
-static void nvml_reports_ecc_links_and_retired_memory(void **state)
+TEST(nvml_reports_ecc_links_and_retired_memory)
 {
   struct telemetry_state s;
   struct telemetry *t =
@@ -62,7 +62,7 @@ static void nvml_reports_ecc_links_and_retired_memory(void **state)
 }
 
 /* An H200 has 6144 bits at 3201 MHz, twice per clock, and 16896 lanes at 1980 MHz. */
-static void peaks_are_clocks_by_widths(void **state)
+TEST(peaks_are_clocks_by_widths)
 {
   struct telemetry_state s;
   telemetry_state(fake("top=1980 memory_top=3201 bits=6144 cores=16896", ""), &s);
@@ -74,7 +74,7 @@ static void peaks_are_clocks_by_widths(void **state)
   }
 }
 
-static void nvml_reports_who_else_holds_memory(void **state)
+TEST(nvml_reports_who_else_holds_memory)
 {
   struct telemetry_memory m;
   fake("memory_mib=81559 holder=4711 holder_mib=74752", "");
@@ -93,7 +93,7 @@ static void nvml_reports_who_else_holds_memory(void **state)
   assert_true(m.total < 0 && m.free < 0 && m.n == 0);
 }
 
-static void nvml_counts_bytes_through_links(void **state)
+TEST(nvml_counts_bytes_through_links)
 {
   struct telemetry_sent before, after, none;
   struct telemetry *t = fake("nvlink=7 nvlink_each=5 pcie=4294967290 pcie_each=10", "");
@@ -108,7 +108,7 @@ static void nvml_counts_bytes_through_links(void **state)
   assert_true(none.nvlink == TELEMETRY_UNKNOWN);
 }
 
-static void nvml_counts_millijoules(void **state)
+TEST(nvml_counts_millijoules)
 {
   double joules = -1;
   struct telemetry *t = fake("joules=1234.567", "");
@@ -117,7 +117,7 @@ static void nvml_counts_millijoules(void **state)
   assert_null(telemetry_joules(fake("", ""), &joules));
 }
 
-static void nvml_counts_replays_crc_errors_and_xids(void **state)
+TEST(nvml_counts_replays_crc_errors_and_xids)
 {
   struct telemetry_state s;
   char text[TELEMETRY_DETAIL_BYTES];
@@ -139,7 +139,7 @@ static void nvml_counts_replays_crc_errors_and_xids(void **state)
   assert_true(s.nvlink_replays == TELEMETRY_UNKNOWN && s.nvlink_crc == TELEMETRY_UNKNOWN);
 }
 
-static void what_a_driver_lacks_stays_unknown(void **state)
+TEST(what_a_driver_lacks_stays_unknown)
 {
   struct telemetry_sample sample;
   struct telemetry_state s;
@@ -151,7 +151,7 @@ static void what_a_driver_lacks_stays_unknown(void **state)
   assert_true(s.ecc == TELEMETRY_UNKNOWN && s.corrected == TELEMETRY_UNKNOWN && s.uncorrected == 0);
 }
 
-static void without_a_library_or_a_place_nothing_is_known(void **state)
+TEST(without_a_library_or_a_place_nothing_is_known)
 {
   struct telemetry_sample sample;
   setenv("HIMENO_NVML", "/nonexistent/libnvidia-ml.so.1", 1);
@@ -192,7 +192,7 @@ static void put(const char *name, const char *text)
   write_file(path, text);
 }
 
-static void sysfs_reports_power_temperature_and_link(void **state)
+TEST_WITH(sysfs_reports_power_temperature_and_link, tree_open, tree_close)
 {
   struct telemetry_state s;
   put("vendor", "0x1002\n");
@@ -215,7 +215,7 @@ static void sysfs_reports_power_temperature_and_link(void **state)
               s.retired == TELEMETRY_UNKNOWN && sample.throttle == TELEMETRY_UNKNOWN);
 }
 
-static void amdgpu_counts_errors_bad_pages_and_memory(void **state)
+TEST_WITH(amdgpu_counts_errors_bad_pages_and_memory, tree_open, tree_close)
 {
   struct telemetry_state s;
   struct telemetry_memory m;
@@ -240,7 +240,7 @@ static void amdgpu_counts_errors_bad_pages_and_memory(void **state)
   assert_true(m.total == 68702699520 && m.free == 68000000000 && m.n == 0);
 }
 
-static void reasons_are_named(void **state)
+TEST(reasons_are_named)
 {
   char text[120];
   assert_string_equal(telemetry_throttle_text(THROTTLE_POWER_CAP | THROTTLE_THERMAL, text, sizeof text),
@@ -251,21 +251,4 @@ static void reasons_are_named(void **state)
   assert_string_equal(text, "applica");
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nvml_reports_power_clocks_temperature_and_throttling),
-      cmocka_unit_test(nvml_reports_ecc_links_and_retired_memory),
-      cmocka_unit_test(peaks_are_clocks_by_widths),
-      cmocka_unit_test(nvml_reports_who_else_holds_memory),
-      cmocka_unit_test(nvml_counts_bytes_through_links),
-      cmocka_unit_test(nvml_counts_millijoules),
-      cmocka_unit_test(nvml_counts_replays_crc_errors_and_xids),
-      cmocka_unit_test(what_a_driver_lacks_stays_unknown),
-      cmocka_unit_test(without_a_library_or_a_place_nothing_is_known),
-      cmocka_unit_test_setup_teardown(sysfs_reports_power_temperature_and_link, tree_open, tree_close),
-      cmocka_unit_test_setup_teardown(amdgpu_counts_errors_bad_pages_and_memory, tree_open, tree_close),
-      cmocka_unit_test(reasons_are_named),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -16,4 +16,34 @@
 /* Most test functions do not use their argument, the state. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
+/** The tests of a file, in the order of their lines. */
+struct unit_list {
+  struct CMUnitTest test[64];
+  size_t n;
+};
+
+static inline struct unit_list *unit_list(void)
+{
+  static struct unit_list list;
+  return &list;
+}
+
+/** \brief Begins the definition of a test, which UNIT_MAIN runs between the functions \a before and
+ * \a after. TEST begins one that needs none. */
+#define TEST_WITH(name, before, after)                                                                       \
+  static void name(void **state);                                                                            \
+  __attribute__((constructor(101 + __LINE__))) static void name##_list(void)                                 \
+  {                                                                                                          \
+    unit_list()->test[unit_list()->n++] = (struct CMUnitTest){#name, name, before, after, NULL};             \
+  }                                                                                                          \
+  static void name(void **state)
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+/** \brief Runs all tests of the file between the functions \a first and \a last. */
+#define UNIT_MAIN(first, last)                                                                               \
+  int main(void)                                                                                             \
+  {                                                                                                          \
+    return _cmocka_run_group_tests("tests", unit_list()->test, unit_list()->n, first, last);                 \
+  }
+
 #endif
