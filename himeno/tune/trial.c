@@ -8,8 +8,8 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 
-#define ROUNDS    3
-#define EXCHANGES (TRIAL_EXCHANGES / (ROUNDS + 1))
+#define ROUNDS    4
+#define EXCHANGES (TRIAL_EXCHANGES / ROUNDS)
 
 struct trial {
   struct trial_config config;
@@ -105,10 +105,10 @@ static status_t round_time(struct trial *t, double *seconds)
 status_t trial_time(struct trial *trial, double *seconds)
 {
   double best = INFINITY;
-  for (int r = 0; r < ROUNDS + 1; r++) {
+  for (int r = 0; r < ROUNDS; r++) {
     double round;
     RETURN_IF_FAILED(round_time(trial, &round));
-    if (r > 0) best = fmin(best, round);
+    best = fmin(best, round);
   }
   *seconds = best;
   return STATUS_OK;

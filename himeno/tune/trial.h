@@ -32,7 +32,7 @@ int trial_links(const struct trial *trial);
 #define TRIAL_EXCHANGES 160
 
 /** \brief Sets the seconds per exchange on the slowest rank: the best of a few rounds of
- * consecutive exchanges, after an untimed round. Collective. */
+ * consecutive exchanges. Collective. */
 status_t trial_time(struct trial *trial, double *seconds);
 
 #endif

@@ -76,7 +76,7 @@ status_t himeno_transport_rule(struct himeno_choice *choice)
   int any = 0;
   if (choice->config->transport || choice->placement.ranks == 1) return STATUS_OK;
   /* Not if ranks share a device: a kernel that waits for a neighbour would block the others. */
-  if (choice->sharing_most <= 1 && halo_transport_p2p.available(choice->placement.backend, reason)) {
+  if (!choice->sharing_most && halo_transport_p2p.available(choice->placement.backend, reason)) {
     status_t status = trial_begin(choice, &halo_transport_p2p, &trial, &any);
     trial_close(trial);
     RETURN_IF_FAILED(status);

@@ -75,12 +75,13 @@ FIGURES
 d.config.transport = "staged"
 $used = {"staged": (4017, 0.242424)}
 FIGURES
-  HIMENO_NULL_APART=1 clocked 4 himeno-gpu -b null -s XS -p 4x1x1 --block 10 -t 0.02 --accept default
+  HIMENO_NULL_DEVICES=9 HIMENO_NULL_APART=4 clocked 9 himeno-gpu -b null -s XS -p 3x3x1 --block 10 -t 0.02 --accept default
   figures <<FIGURES
 $used = {"p2p": (2000, 16.0), "staged": (4017, 0.242424)}
-{p.used for p in d.paths if 1 in (p.rank, p.peer)} = {"staged"}
+{p.used for p in d.paths if 4 in (p.rank, p.peer)} = {"staged"}
 d.result.accept.accepted = True
 FIGURES
+  [ "$(grep -c '^  path  *ranks' <<<"$output")" = 8 ] # as many as are listed
 }
 
 @test "two ranks by links: waiting is for the neighbour's flag, transfer is storing or copying" {
@@ -90,11 +91,14 @@ FIGURES
 d.result.seconds = 0.00282066
 [d.phases[p].median for p in "interior wait transfer exposed".split()] = [279e-6, 2e-6, 0.465e-6, 3.066e-6]
 FIGURES
-  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x p2p -n 10
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -n 10
   figures <<'FIGURES'
 d.result.seconds = 0.00280066
 d.phases.wait.median = 0.0
+d.config.transport, [w.seconds for w in d.result.wall if w.phase == "trying transports"] = "p2p", [0.01345463]
 FIGURES
+  HIMENO_NULL_RANK=1 HIMENO_NULL_FAIL=40 clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -n 10 # one rank lacks memory for the first trial
+  figures <<<'[w.seconds for w in d.result.wall if w.phase == "trying transports"] = [0.007855154]'
   clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x ipc --no-overlap -n 10
   figures <<'FIGURES'
 d.result.seconds = 0.00288646
