@@ -325,12 +325,10 @@ static void path_groups_document(struct doc *d, const char *otherwise, const str
   doc_end(d);
 }
 
-/* Returns the share of the ceiling by the device's own compute time; NAN if a device is shared. */
-static double rank_share(const struct himeno_rank *rank)
+/* Returns the rate of the device's own compute time; NAN if nothing was timed. */
+static double rank_gflops(const struct himeno_rank *rank)
 {
-  if (!(rank->ceiling > 0 && rank->compute > 0) || rank->row.shared) return NAN;
-  const double gflops = himeno_gflops((double)rank->points, 1, rank->compute);
-  return himeno_bytes_per_second(gflops) / rank->ceiling;
+  return rank->compute > 0 ? himeno_gflops((double)rank->points, 1, rank->compute) : NAN;
 }
 
 static void theory_document(struct doc *d, const struct himeno_rank *rank)
@@ -366,8 +364,7 @@ static void judged_rank_document(struct doc *d, const struct placement *place, c
   doc_real(d, "waited", DOC_OPTIONAL | DOC_NULLABLE, "s",
            "Seconds per sweep for neighbours, within phases.interior, at most.", timed ? rank->waited : NAN);
   doc_real(d, "compute_gflops", DOC_OPTIONAL | DOC_NULLABLE, "GFLOPS",
-           "Of the device's own compute time in the median block of the series.",
-           rank->compute > 0 ? himeno_gflops((double)rank->points, 1, rank->compute) : NAN);
+           "Of the device's own compute time in the median block of the series.", rank_gflops(rank));
   doc_real(
       d, "noise", DOC_OPTIONAL | DOC_NULLABLE, "",
       "Of its own compute times in these blocks, relative: an upper bound, at 99%; null for fewer than 3.",
@@ -393,7 +390,7 @@ static void himeno_rank_document(struct doc *d, const struct placement *place,
   doc_real(d, "ceiling_share", DOC_OPTIONAL | DOC_NULLABLE, "",
            "The sweep's bytes per second by the device's own compute time in the median block, over "
            "ceiling_gbps; null if ranks share the device.",
-           rank_share(rank));
+           rank->row.shared ? NAN : himeno_bytes_per_second(rank_gflops(rank)) / rank->ceiling);
   theory_document(d, rank);
   himeno_rank_energy_document(d, rank);
   doc_real(d, "starved", DOC_OPTIONAL | DOC_NULLABLE, "",

@@ -48,7 +48,7 @@ static int idle_measure(struct telemetry *telemetry, struct energy *e, double *j
     while (*when - begin < IDLE_SECONDS)
       if (!step_await(telemetry, joules, when)) return 0;
     watts = (*joules - first) / (*when - begin);
-    agree = before > 0 && fabs(watts - before) <= IDLE_AGREES * before;
+    agree = fabs(watts - before) <= IDLE_AGREES * before;
     e->idle_watts = agree ? (watts + before) / 2 : watts;
   }
   return 1;

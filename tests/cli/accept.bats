@@ -203,7 +203,7 @@ PY
   done
   # Without -s each rank has a grid of the default size; with -s all ranks share one grid.
   HIMENO_NULL_DEVICES=2 run --separate-stderr on 2 "$himeno" -b cpu -s 34x34x66 --block 5 -t 0.01 --accept --json r.json
-  [ "$("$PYTHON" -c 'import json; c = json.load(open("r.json"))["config"]; print(c["weak"], c["imax"], c["transport"])')" = "False 34 p2p" ]
+  [ "$("$PYTHON" -c 'import json; c = json.load(open("r.json"))["config"]; print(c["weak"], c["imax"], c["transport"], c["kernel_choice"])')" = "False 34 p2p default" ]
 }
 
 @test "clean runs accuse nobody" {

@@ -89,7 +89,7 @@ static void distances_count_the_floats_between(void **state)
   assert_int_equal(wrong_distance(1.0f, 1.0f), 0);
   assert_int_equal(wrong_distance(1.0f, 1.0f + 0x1p-23f), 1);
   assert_int_equal(wrong_distance(1.0f, 1.0f - 0x1p-24f), 1);
-  assert_int_equal(wrong_distance(0.0f, -0.0f), 0);
+  assert_int_equal(wrong_distance(-0.0f, 0.0f), 0);
   assert_int_equal(wrong_distance(0x1p-149f, -0x1p-149f), 2);
   assert_int_equal(wrong_distance(1.0f, 2.0f), 1 << 23);
   assert_int_equal(wrong_distance(-1.0f, -2.0f), 1 << 23);

@@ -32,7 +32,7 @@ static void a_hot_block_among_a_million_is_in_its_row(void **state)
 {
   static struct series s;
   const struct telemetry_sample hot = {700, 1200, 2619, 91, THROTTLE_THERMAL};
-  const int blocks = 1000000, at = 654321;
+  const int blocks = 1000000, at = 54321;
   int hot_rows = 0;
   series_open(&s, 1);
   for (int b = 0; b < blocks; b++) {
