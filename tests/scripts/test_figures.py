@@ -149,7 +149,9 @@ class Figures(helper.Case):
         wanted = GOLDEN.read_text(encoding="utf-8").splitlines()
         if wanted[0] != lines[0]:  # other versions place panels and logarithmic ticks differently
             lines[0], other = wanted[0], r"(\||log [-+.\de ]+:)[-+.\de, ]+ / "
-            lines, wanted = ([re.sub(other, r"\1 / ", one) for one in all] for all in (lines, wanted))
+            lines, wanted = (
+                [re.sub(other, r"\1 / ", one) for one in all] for all in (lines, wanted)
+            )
         self.assertEqual(*([line.split(" / ") for line in one] for one in (lines, wanted)))
 
 
