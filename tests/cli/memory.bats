@@ -80,8 +80,11 @@ in_group() {
   one_error "^gemm-gpu: $who"
   in_group $((60 << 20)) max $((31 << 20)) "$top_builddir/gemm-gpu" -b cpu -s 64 # too little for the arrays that measure its ceilings
   one_error '^gemm-gpu: host .*: too little host memory: 64\.0 MiB more needed, 30\.0 MiB of 60\.0 MiB free in control group /$'
-  in_group $((60 << 20)) max $((31 << 20)) "$top_builddir/mem-gpu" -b cpu --latency --strides 1M -t 0.02 --json m.json
-  [ "$(json m.json 'd["latency"]["curves"][0]["points"][-1]["bytes"] >> 20')" = 22 ] # the next one would be 26, over 80% of 30
+  in_group $((60 << 20)) max $((31 << 20)) "$top_builddir/mem-gpu" -b cpu --latency --strides 1M --copies --streams 1 --pace free -t 0.02 --json d.json
+  # 80% of 30 are below the next size of a chase, 26; two arrays of a copy take 90%.
+  [ "$(json d.json '*(max(p["bytes"] for p in points) / 2**20 for points in (d["latency"]["curves"][0]["points"], d["copies"]["points"]))')" = "22.0 13.5" ]
+  in_group $((60 << 20)) max $((31 << 20)) "$top_builddir/comm-gpu" -b cpu --parts allreduce --samples 3 --json d.json # six buffers
+  [ "$(json d.json 'd["config"]["max_bytes"] >> 20')" = 4 ]
   little "$top_builddir/comm-gpu" -b cpu --max 1G
   one_error "^comm-gpu: $who"
   run --separate-stderr "$MPIRUN" -np 1 "$himeno" -b cpu -s L -n 1 : -np 1 bash -c 'ulimit -v 700000 && exec "$@"' _ "$himeno" -b cpu -s L -n 1

@@ -63,7 +63,7 @@ static void measure(const struct machine *m, const uint64_t strides[CURVES], uin
   for (int s = 0; s < CURVES; s++) {
     uint64_t least = 4 * strides[s] > 4096 ? 4 * strides[s] : 4096;
     int n = 0;
-    for (double at = (double)least; at <= (double)most && n < POINTS; at *= exp2(1.0 / 6)) {
+    for (double at; (at = (double)least * exp2(n / 6.0)) <= (double)most && n < POINTS;) {
       c.bytes[s][n] = (uint64_t)at / strides[s] * strides[s];
       c.ns[s][n] = latency(m, strides[s], c.bytes[s][n]);
       n++;
@@ -72,13 +72,16 @@ static void measure(const struct machine *m, const uint64_t strides[CURVES], uin
   }
 }
 
-static void assert_level(const struct levels_level *level, const char *name, double ns, uint64_t ends)
+/* Asserts the levels' names, nanoseconds, MiB up to which and from which on, and strides. */
+static void assert_levels(uint64_t line, uint64_t cache, int is_cpu, const char *levels)
 {
-  assert_string_equal(level->name, name);
-  assert_true(fabs(level->ns - ns) < 0.02 * ns);
-  if (!ends) return;
-  assert_true(level->bytes <= ends && ends < level->next_bytes);
-  assert_true(level->next_bytes < 1.3 * (double)level->bytes);
+  char text[512] = "";
+  const int n = levels_find(c.curve, CURVES, line, cache, is_cpu, l);
+  for (int i = 0; i < n; i++)
+    sprintf(text + strlen(text), "%s %.3g %.4g %.4g %llu; ", l[i].name, l[i].ns,
+            (double)l[i].bytes / (double)MIB, (double)l[i].next_bytes / (double)MIB,
+            (unsigned long long)l[i].stride);
+  assert_string_equal(text, levels);
 }
 
 static const struct machine gpu = {.line = 128,
@@ -88,25 +91,12 @@ static const struct machine gpu = {.line = 128,
                                    .noise = 0.002};
 static const uint64_t gpu_strides[CURVES] = {128, 64 * 1024, 2 * 1024 * 1024};
 
-static void a_gpu_has_a_first_cache_two_halves_of_a_second_and_memory(void **state)
+static void a_gpu_has_two_caches_memory_and_a_table_that_is_replaced_at_random(void **state)
 {
   measure(&gpu, gpu_strides, 64 * GIB);
-  int n = levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l);
-  assert_in_range(n, 5, LEVELS_MAX);
-  assert_level(&l[0], "L1", 16, 192 * KIB);
-  assert_level(&l[1], "L2 near", 136, 24 * MIB);
-  assert_level(&l[2], "L2 far", 260, 48 * MIB);
-  assert_true(l[3].kind == LEVELS_MEMORY && fabs(l[3].ns - 350) < 12);
-}
-
-static void a_table_that_is_replaced_at_random_shows_its_reach(void **state)
-{
-  measure(&gpu, gpu_strides, 64 * GIB);
-  int n = levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l);
-  assert_int_equal(n, 5);
-  assert_string_equal(l[4].name, "TLB 1");
-  assert_true(fabs(l[4].ns - gpu.miss) < 0.2 * gpu.miss);
-  assert_true((double)l[4].bytes > 0.75 * (double)gpu.reach && (double)l[4].bytes < 1.34 * (double)gpu.reach);
+  assert_levels(128, 50 * MIB, 0,
+                "L1 16 0.1768 0.1984 128; L2 near 136 22.63 25.4 128; L2 far 260 45.25 50.8 128; DRAM 346 0 "
+                "0 128; TLB 1 5.73 224.4 1795 65536; ");
 }
 
 static void no_table_is_found_where_there_is_none(void **state)
@@ -115,7 +105,9 @@ static void no_table_is_found_where_there_is_none(void **state)
   flat.reach = 0;
   flat.noise = 0.01;
   measure(&flat, gpu_strides, 64 * GIB);
-  assert_int_equal(levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l), 4);
+  assert_levels(
+      128, 50 * MIB, 0,
+      "L1 16 0.1768 0.1984 128; L2 near 136 22.63 25.4 128; L2 far 259 45.25 50.8 128; DRAM 341 0 0 128; ");
 }
 
 static void a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint(void **state)
@@ -128,23 +120,16 @@ static void a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint(void **
                                      .noise = 0.02};
   static const uint64_t strides[CURVES] = {64, 4 * 1024, 64 * 1024};
   measure(&cpu, strides, 1 * GIB);
-  int n = levels_find(c.curve, CURVES, 64, 32 * MIB, 1, l);
-  assert_in_range(n, 5, 6);
-  assert_level(&l[0], "L1", 1.2, 32 * KIB);
-  assert_level(&l[1], "L2", 4, 1 * MIB);
-  assert_string_equal(l[n - 1].name, n == 6 ? "TLB 2" : "TLB 1");
-  int at = 0;
-  for (int i = 0; i < n; i++)
-    at |= l[i].kind == LEVELS_TLB && l[i].bytes <= 8 * MIB && 8 * MIB <= l[i].next_bytes;
-  assert_true(at);
+  assert_levels(64, 32 * MIB, 1,
+                "L1 1.21 0.03125 0.03503 64; L2 4.01 1 1.122 64; L3 24.1 32 35.92 64; DRAM 99 0 0 64; TLB 1 "
+                "9.05 8 8.977 4096; ");
 }
 
 static void noise_makes_no_levels(void **state)
 {
   static const struct machine even = {.line = 128, .caches = {{0, 100}}, .noise = 0.05};
   measure(&even, gpu_strides, 64 * GIB);
-  assert_int_equal(levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l), 1);
-  assert_string_equal(l[0].name, "DRAM");
+  assert_levels(128, 50 * MIB, 0, "DRAM 99.9 0 0 128; ");
 }
 
 /* Reads curves from the document \a name of mem-gpu in doc/results/FOLDER/runs.jsonl. */
@@ -179,45 +164,53 @@ static void read_curves(const char *folder, const char *name)
   json_decref(one);
 }
 
-/* CUDA and OpenCL measured the levels. OpenCL's driver does not report the last cache's size. */
-static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
+/* The second half of a curve is so many times as high as the first. */
+static void a_rise_of_more_than_8_percent_is_a_step(void **state)
 {
-  static const char *const names[] = {"mem-latency", "mem-opencl"};
-  static const uint64_t caches[] = {50 * MIB, 0};
-  for (int d = 0; d < 2; d++) {
-    read_curves("h100-2026-11", names[d]);
-    assert_int_equal(levels_find(c.curve, CURVES, 128, caches[d], 0, l), 5);
-    assert_string_equal(l[0].name, "L1");
-    assert_string_equal(l[1].name, "L2 near");
-    assert_true(l[1].bytes > 20 * MIB && l[1].next_bytes < 34 * MIB);
-    assert_string_equal(l[2].name, "L2 far");
-    assert_true(l[2].bytes > 40 * MIB && l[2].next_bytes < 60 * MIB);
-    assert_string_equal(l[3].name, "DRAM");
-    assert_string_equal(l[4].name, "TLB 1");
-    assert_true(l[4].bytes > 200 * MIB && l[4].bytes < 280 * MIB && fabs(l[4].ns - 5) < 0.5);
+  static const struct {
+    double times;
+    int plateaus, last; /* last: point of the first plateau */
+  } cases[] = {{1.06, 1, 11}, {1.1, 2, 5}, {0.5, 1, 5}};
+  for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+    struct steps_plateau found[STEPS_PLATEAUS_MAX] = {{0}};
+    double y[12];
+    for (int i = 0; i < 12; i++) y[i] = i < 6 ? 10 : 10 * cases[t].times;
+    assert_int_equal(steps_find(y, 12, found), cases[t].plateaus);
+    assert_int_equal(found[0].last, cases[t].last);
   }
 }
 
-/* With 140 GB of memory, a second TLB level appears. */
-static void a_recorded_h200_has_two_tables(void **state)
+/* OpenCL measured the second curves, whose driver does not report the last cache's size. With the
+ * third GPU's 140 GB of memory, a second TLB level appears. */
+static void recorded_gpus_have_the_levels_that_they_are_known_for(void **state)
 {
-  read_curves("h200-2026-11", "mem-memory");
-  assert_int_equal(levels_find(c.curve, CURVES, 128, 60 * MIB, 0, l), 6);
-  assert_string_equal(l[4].name, "TLB 1");
-  assert_true(l[4].bytes > 230 * MIB && l[4].bytes < 300 * MIB && fabs(l[4].ns - 5) < 0.5);
-  assert_string_equal(l[5].name, "TLB 2");
-  assert_true(l[5].bytes > 64 * GIB && l[5].bytes < 80 * GIB && fabs(l[5].ns - 15) < 1);
+  static const struct {
+    const char *folder, *name;
+    uint64_t cache;
+    const char *levels;
+  } runs[] = {{"h100-2026-11", "mem-latency", 50 * MIB,
+               "L1 16.4 0.05566 0.3149 128; L2 near 139 22.63 32 128; L2 far 264 45.25 57.02 128; DRAM 347 0 "
+               "0 128; TLB 1 5.02 238.5 1908 65536; "},
+              {"h100-2026-11", "mem-opencl", 0,
+               "L1 23 0.07874 0.3149 128; L2 near 145 22.63 32 128; L2 far 269 45.25 57.02 128; DRAM 351 0 0 "
+               "128; TLB 1 5.14 256.9 2055 65536; "},
+              {"h200-2026-11", "mem-memory", 60 * MIB,
+               "L1 16.6 0.07007 0.3149 128; L2 near 142 25.4 35.92 128; L2 far 267 57.02 64 128; DRAM 352 0 "
+               "0 128; TLB 1 4.64 276.6 2213 65536; TLB 2 14.9 7.356e+04 8.257e+04 2097152; "}};
+  for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+    read_curves(runs[r].folder, runs[r].name);
+    assert_levels(128, runs[r].cache, 0, runs[r].levels);
+  }
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_gpu_has_a_first_cache_two_halves_of_a_second_and_memory),
-      cmocka_unit_test(a_table_that_is_replaced_at_random_shows_its_reach),
+      cmocka_unit_test(a_gpu_has_two_caches_memory_and_a_table_that_is_replaced_at_random),
       cmocka_unit_test(no_table_is_found_where_there_is_none),
       cmocka_unit_test(a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint),
       cmocka_unit_test(noise_makes_no_levels),
-      cmocka_unit_test(a_recorded_h100_has_the_levels_that_it_is_known_for),
-      cmocka_unit_test(a_recorded_h200_has_two_tables)};
+      cmocka_unit_test(a_rise_of_more_than_8_percent_is_a_step),
+      cmocka_unit_test(recorded_gpus_have_the_levels_that_they_are_known_for)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
