@@ -205,7 +205,7 @@ limited by the synchronisation of host and device; halving the message time woul
 L 2 2x1x1 239.89 241.26 (207.7-280.3) 4663.4 87.7% 88.0% +0.0% interior
 ...
 Model: seconds per sweep = max(interior, exchange) + reduction + synchronisation | V: points of the rank; +-: standard error; exchange and synchronisation: per exchange | interior = 3.816 us per launch (+- 0.43) | + 12.79 ps x V (+- 0.019)
-- 6.36 ps per point that is still in the cache (+- 2.7) | reduction = 0.4111 us x log2(ranks) (+- 0.44) | exchange by p2p = 1 x latency of the path (fixed) | + 1 x bytes of the rank / bandwidth of the path (fixed) | + 1.899 us to launch what computes and sends halos (+- 0.39)
+- 6.36 ps per point that is still in the cache (+- 1.4) | reduction = 0.4111 us x log2(ranks) (+- 0.44) | exchange by p2p = 1 x latency of the path (fixed) | + 1 x bytes of the rank / bandwidth of the path (fixed) | + 1.899 us to launch what computes and sends halos (+- 0.39)
 synchronisation by staged = 26.67 us of host and device (+- 4.1) | exchange by staged = 7.683 us per message (+- 10) | + 0.7629 x latency of the path (+- 0.11) | + 0.5457 x bytes of the rank / bandwidth of the path (+- 0.18)
 + 0.1348 x bytes of its host's ranks / bandwidth of the path (+- 0.072) | the cache holds 1.959e+06 points | path by p2p within a host: 3.22 us + bytes / 306 GB/s | path by staged within a host: 50.65 us + bytes / 3.28 GB/s, by MPI alone, as before shared memory
 typical error of the fitted time of a run: 4.5%; p2p 1.3%, staged 8.3% | Documents that were not used | runs/strong-M-4-staged-4x1x1.json: kernel stream, backend cuda, 1 sweep per pass, NVIDIA H100

@@ -84,8 +84,10 @@ assert a["predictions"] == b["predictions"] and len(a["against"]["pairs"]) == le
   }
   { head -n 1 runs.jsonl; echo '{"name": "torn", "docu'; } >torn.jsonl
   refuses torn.jsonl 3 'is no JSON document: '
-  { head -n 1 runs.jsonl; echo '{"schema": "himeno-gpu/2"}'; } >bare.jsonl
-  refuses bare.jsonl 2 'has no document with a name'
+  for which in '{"name": "run"}' '{"document": {}}'; do
+    { head -n 1 runs.jsonl; echo "$which"; } >bare.jsonl
+    refuses bare.jsonl 2 'has no document with a name'
+  done
   run "$predict" --study runs.jsonl --comm "$recorded/paths.json" -s L -n 4 --json runs.jsonl
   expect_status 2
   cmp "$recorded/runs.jsonl" runs.jsonl

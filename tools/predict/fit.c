@@ -306,7 +306,9 @@ static status_t replicates_make(struct fitting *f, const double *best)
     /* number of parameters that the runs determine */
     held += fmax(0, 1 - squares[p] / (one->width * one->width));
     if (one->kind == OF_VALUE || one->kind == OF_SHARE) {
-      errors->error[one->column] = sqrt(squares[p]) * f->model->terms.fitted.value[one->column];
+      const double *value = f->model->terms.fitted.value, share = value[one->column] / value[TERM_POINT];
+      errors->error[one->column] =
+          sqrt(squares[p]) * value[one->column] * (one->kind == OF_SHARE ? 1 - share : 1);
       errors->seen[one->column] = 1;
     }
   }
