@@ -10,13 +10,13 @@
 
 /* Rows of a slice start at multiples of a cache line. */
 #define LINE_BYTES 128
-/* Tags of messages to the next and to the previous rank of a ring. The rings of A and B use
- * different tags, and so do the two sets of routes, because their messages overlap: a panel's first
- * step runs at the same time as the last step of the previous panel. */
+/* Tags of messages to the next and to the previous rank of a ring. The two sets of routes use
+ * different tags, because their messages overlap: a panel's first step runs at the same time as the
+ * last step of the previous panel. The rings of A and B use the same tags: they connect different
+ * pairs of ranks. */
 #define TAG_AHEAD  1
 #define TAG_BEHIND 2
-#define TAGS_RING  2
-#define TAGS_SET   4
+#define TAGS_SET   2
 
 static int64_t up(int64_t value, int64_t step)
 {
@@ -167,8 +167,7 @@ done:
  * that transports that exchange one message after the other do not deadlock. */
 static void plan_init(const struct gemm_panels *p, int set, struct halo_plan *plan)
 {
-  int base = set * TAGS_SET + (p->matrix == GEMM_A ? 0 : TAGS_RING), ring = p->ring,
-      d = p->matrix == GEMM_A ? 1 : 0;
+  const int base = set * TAGS_SET, d = p->matrix == GEMM_A;
   struct box all = p->layout.owned, nowhere = {{0}, {0}};
   int64_t count = box_points(&all);
   struct halo_message from = {.peer = p->peers[1],
@@ -188,7 +187,7 @@ static void plan_init(const struct gemm_panels *p, int set, struct halo_plan *pl
   *plan = (struct halo_plan){.depth = 1, .n = 2, .floats = count, .recv_floats = count};
   plan->messages[p->place == 0] = from;
   plan->messages[p->place != 0] = to;
-  if (ring > 2) return;
+  if (p->ring > 2) return;
   plan->messages[0] = from;
   plan->n = 1;
   plan->messages[0].send = all;

@@ -215,10 +215,9 @@ status_t gemm_cluster_phases(struct gemm_cluster *c, double phases[GEMM_PHASES])
   for (int s = 0; s < 2; s++)
     for (int r = 0; c->side[s].route && r < GEMM_PANEL_SETS * gemm_panels_steps(&c->side[s]); r++)
       RETURN_IF_FAILED(halo_route_times(c->side[s].route[r], &times));
+  for (int p = 0; p < HALO_PHASES; p++) c->seconds[GEMM_PHASE_HALO + p] = times.seconds[p];
   for (int p = 0; p < GEMM_PHASES; p++) {
-    int halo = p - GEMM_PHASE_HALO;
-    double all = c->seconds[p] + (halo >= 0 && halo < HALO_PHASES ? times.seconds[halo] : 0);
-    phases[p] = c->products > 0 ? fmax(0, all) / (double)c->products : 0;
+    phases[p] = c->products > 0 ? fmax(0, c->seconds[p]) / (double)c->products : 0;
     c->seconds[p] = 0;
   }
   c->products = 0;

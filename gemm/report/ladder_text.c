@@ -32,18 +32,17 @@ static const char *percent(double share, int width, char text[REPORT_NUMBER_BYTE
                    : report_number(0, width, 0, text);
 }
 
-static const char *tile_text(const struct gemm_blocks *b, char text[48])
+static void print_tile(const struct gemm_blocks *b, FILE *out)
 {
-  int used = snprintf(text, 48, b->group_m ? "%dx%dx%d" : "-", b->group_m, b->group_n, b->group_k);
-  if (b->item_m) used += snprintf(text + used, (size_t)(48 - used), ", %dx%d", b->item_m, b->item_n);
-  if (b->splits > 1) snprintf(text + used, (size_t)(48 - used), ", k in %d", b->splits);
-  return text;
+  fprintf(out, b->group_m ? "      tile %dx%dx%d" : "      tile -", b->group_m, b->group_n, b->group_k);
+  if (b->item_m) fprintf(out, ", %dx%d", b->item_m, b->item_n);
+  if (b->splits > 1) fprintf(out, ", k in %d", b->splits);
 }
 
 static void print_rung(const struct gemm_rig *rig, const struct gemm_series *s, double best, FILE *out)
 {
   double gflops = gemm_series_gflops(rig, s);
-  char spread[REPORT_SPREAD_BYTES], bar[64], place[8] = "-", numbers[5][REPORT_NUMBER_BYTES], tile[48];
+  char spread[REPORT_SPREAD_BYTES], bar[64], place[8] = "-", numbers[5][REPORT_NUMBER_BYTES];
   if (!s->kernel->is_reference) snprintf(place, sizeof place, "%d", s->kernel->rung);
   const struct stats_summary samples = stats_summarise(s->samples, (size_t)s->n_samples);
   report_bar(bar, sizeof bar, best > 0 ? gflops / best : 0, 12);
@@ -53,8 +52,8 @@ static void print_rung(const struct gemm_rig *rig, const struct gemm_series *s, 
           percent(gemm_series_share(rig, s), 7, numbers[1]), percent(predicted_share(rig, s), 9, numbers[2]),
           s->predicted.seconds > 0 ? gemm_bound_names[s->predicted.bound] : "-", verdict_of(s), bar);
   if (rig->config.verbose) {
-    fprintf(out, "      tile %s; %s threads, %s registers", tile_text(&s->blocks, tile),
-            report_number(s->resources.threads, 0, 0, numbers[3]),
+    print_tile(&s->blocks, out);
+    fprintf(out, "; %s threads, %s registers", report_number(s->resources.threads, 0, 0, numbers[3]),
             report_number(s->resources.registers, 0, 0, numbers[4]));
     if (s->resources.local_bytes > 0) fprintf(out, ", %d bytes of local memory", s->resources.local_bytes);
     fprintf(out, "\n");
@@ -86,13 +85,12 @@ static void print_emulated(const struct gemm_ladder_size *size, FILE *out)
   fprintf(out, "      kernel           instructions  arithmetic  of both ALUs  estimate, ms  result\n");
   for (int s = 0; s < size->n_series; s++) {
     const struct gemm_series *one = &size->series[s];
-    double issued = one->counts.instructions ? (double)one->counts.instructions : 1;
+    const double percent = one->counts.instructions ? 100 / (double)one->counts.instructions : 0;
     char estimate[REPORT_NUMBER_BYTES];
     fprintf(out, "  %2d  %-13s %15" PRIu64 " %10.1f%% %12.1f%% %s  %s\n      %s\n", one->kernel->rung,
-            one->kernel->name, one->counts.instructions, 100 * (double)one->counts.arithmetic / issued,
-            100 * one->flop / (32 * issued),
-            report_number(one->counts.estimate_seconds * 1e3, 13, 3, estimate), verdict_of(one),
-            one->status == STATUS_OK ? one->kernel->step : one->why);
+            one->kernel->name, one->counts.instructions, (double)one->counts.arithmetic * percent,
+            one->flop / 32 * percent, report_number(one->counts.estimate_seconds * 1e3, 13, 3, estimate),
+            verdict_of(one), one->status == STATUS_OK ? one->kernel->step : one->why);
   }
   fprintf(out, "      estimate: of a Raspberry Pi at 250 MHz, by a model and not measured "
                "(doc/explanation/qpu-time.md)\n");

@@ -63,7 +63,7 @@ static void print_counts(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_series *s = &run->result.series[0];
   const int sharers = run->work.cluster ? run->rig.placement.ranks : 1;
-  double instructions = s->counts.instructions ? (double)s->counts.instructions : 1;
+  const double instructions = (double)s->counts.instructions;
   fprintf(out, "\n  emulated   no speed: the emulator took %.3f s per product\n", s->seconds);
   fprintf(out,
           "  counts     %" PRIu64
@@ -167,7 +167,7 @@ static void gemm_print_verdict(const struct gemm_rig *rig, const struct gemm_res
   else if (result->partial)
     fprintf(out, "  verdict    INCOMPLETE: a signal ended the run early; its %d block%s %s\n",
             result->series[0].n_samples, result->series[0].n_samples == 1 ? "" : "s",
-            c->how == GEMM_NOT_VERIFIED ? "were not compared" : "passed verification");
+            c->how == GEMM_NOT_VERIFIED ? "ran without verification" : "passed verification");
   else if (c->how == GEMM_NOT_VERIFIED)
     fprintf(out, "  verdict    NOT VERIFIED: the result was not compared\n");
   else

@@ -49,11 +49,10 @@ static status_t gemm_ladder_build(struct gemm_result *result, int n)
 static status_t size_climb(struct gemm_run *run, const int64_t size[3], int sizes_left)
 {
   struct gemm_result *r = &run->result;
-  status_t status = agree_status(run->rig.placement.comm, gemm_problem_open(run, size));
+  RETURN_IF_FAILED(agree_status(run->rig.placement.comm, gemm_problem_open(run, size)));
   gemm_run_expect(run, sizes_left);
-  for (int s = 0; status == STATUS_OK && s < r->n_series; s++)
-    status = gemm_tune(&run->rig, &run->work, &r->series[s]);
-  if (status == STATUS_OK) status = gemm_measure(run, r->series, r->n_series, run->rig.config.seconds);
+  for (int s = 0; s < r->n_series; s++) RETURN_IF_FAILED(gemm_tune(&run->rig, &run->work, &r->series[s]));
+  status_t status = gemm_measure(run, r->series, r->n_series, run->rig.config.seconds);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   r->ladder->sizes[r->ladder->n++] =
       (struct gemm_ladder_size){.problem = run->work.problem, .series = r->series, .n_series = r->n_series};

@@ -251,7 +251,7 @@ static void tally_add(struct tally *t, double out, double expected, double low, 
   double difference = fabs((out - expected) - low);
   t->difference += difference * difference;
   t->size += expected * expected;
-  if (difference > 0 && difference / scale > t->worst) t->worst = difference / scale;
+  t->worst = fmax(t->worst, difference / scale); /* fmax ignores the NaN of 0 / 0 */
 }
 
 static void line_compare(const struct gemm_reference *r, const struct lines *lines, double bound,

@@ -50,13 +50,6 @@ setup() { document=$BATS_TEST_TMPDIR/result.json; }
   [[ $output == *"verdict    PASS: all elements agree with double-double"* ]]
 }
 
-@test "each rank makes the whole product and reports its rate" {
-  OMP_NUM_THREADS=1 run on 2 "$gemm" -b cpu -s 64 $quick --json "$document"
-  expect_status 0
-  [ "$(grep -cE '^ +[01]  [^ ]+ +[0-9.]+  ' <<<"$output")" = 2 ]
-  [ "$(json "$document" '[r["rank"] for r in d["ranks"] if r["gflops"] > 0]')" = "[0, 1]" ]
-}
-
 # spoilt FLIP OPTION...: runs four ranks; in the C of one of them, a bit flips in memory.
 spoilt() {
   HIMENO_GEMM_FLIP=$1 HIMENO_NULL_DEVICES=4 OMP_NUM_THREADS=1 run --separate-stderr on 4 "$gemm" -b null -s 64 -t 0.05 --json "$document" "${@:2}"
@@ -188,16 +181,10 @@ worn() {
   HIMENO_GEMM_FLIP='1 0,0 0 1' expect_error 2 'HIMENO_GEMM_FLIP: there is no rank 1, only 1' -s 8
 }
 
-@test "NaN and infinities come through, and C is not read when beta is 0" {
-  for kernel in naive blocked simd; do
-    "$gemm" -b cpu -k $kernel -s 70 $quick --data special --beta 0.5
-    "$gemm" -b cpu -k $kernel -s 70 $quick --data special
-  done
-}
-
-@test "leading dimensions, factors and transposition are verified" {
+@test "NaN, infinities, leading dimensions, factors and transposition are verified" {
   for trans in NN NT TN TT; do
-    "$gemm" -b cpu -s 17x23x31 --trans $trans --lda 40 --ldb 41 --ldc 42 --alpha -1.5 --beta 0.75 $quick
+    "$gemm" -b cpu -s 17x23x31 --trans $trans --lda 40 --ldb 41 --ldc 42 --alpha -1.5 --beta 0.75 --data special $quick
+    "$gemm" -b cpu -s 70 --trans $trans -k naive --data special $quick
   done
 }
 
@@ -224,7 +211,6 @@ worn() {
   [ "$(grep -cE '^ +[123]  (naive|blocked|simd) .* correct' <<<"$output")" = 6 ]
   [ "$(json "$document" '[[s["m"], s["n"], s["k"]] for s in d["sizes"]], [r["kernel"] for r in d["sizes"][1]["rungs"] if not r["yardstick"]]')" = "[[64, 64, 64], [48, 80, 33]] ['naive', 'blocked', 'simd']" ]
   [ "$(json "$document" 'all(r["gflops"] > 0 and r["predicted"]["gflops"] > 0 for s in d["sizes"] for r in s["rungs"] if not r["yardstick"])')" = True ]
-  [ "$(json "$document" 'all(abs(r["peak_share"] * d["ceilings"]["gflops"] / r["gflops"] - 1) < 1e-9 for s in d["sizes"] for r in s["rungs"])')" = True ]
 }
 
 # naive reads 8 bytes per 2 operations, so that 10 GB/s allow 2.5 GFLOPS. The launch adds 5 us.
@@ -235,7 +221,8 @@ worn() {
   [ "$(json "$document" '[(round(p["gflops"], 3), round(p["peak_share"], 5)) for p in [d["sizes"][1]["rungs"][0]["predicted"]]]')" = "[(2.499, 0.02499)]" ]
   grep -Eq '^      naive          *[0-9.]+ \([0-9.]+\)  *[0-9.]+ \(2\.5\) *$' <<<"$output"
   local wrong
-  for wrong in 100 100,10,1000 100,10,1000,4,5 100,10,1000,0.5 100,10,1000,4.5 -1,10,1000,4 100,10,x,4; do
+  "$gemm" -b cpu --ladder --sizes 16 -t 0.01 --ceilings 0.001,0.001,0.001,1
+  for wrong in 100 100,10,1000 100,10,1000,4,5 100,10,1000,0.5 100,10,1000,4.5 100,10,1000,0 0.0009,10,1000,4 100,10,x,4; do
     run "$gemm" -b cpu --ladder --sizes 16 --ceilings "$wrong"
     expect_status 2
     [[ $output == *"--ceilings $wrong: must be four positive numbers"* ]]
@@ -249,12 +236,6 @@ worn() {
   [ "$status" -ne 3 ] || skip "no OpenCL device"
   expect_status 0
   [ "$(json "$document" '{r["verdict"] for r in d["sizes"][0]["rungs"] if r["kernel"] != "panel"}, [(r["rung"], r["kernel"][:3]) for r in d["sizes"][0]["rungs"][:9]]')" = "{'pass'} [(1, 'nai'), (2, 'reg'), (3, 'loc'), (4, 'unr'), (5, 'pip'), (6, 'lds'), (7, 'sma'), (8, 'spl'), (9, 'pan')]" ]
-}
-
-@test "a ladder on the emulated QPU counts instructions and reports no speed" {
-  run "$gemm" -b qpu --ladder -s 32x64x32 --json "$document"
-  expect_status 0
-  [ "$(json "$document" '{(r["gflops"], r["verdict"], r["counts"]["instructions"] > 0) for r in d["sizes"][0]["rungs"]}')" = "{(None, 'pass', True)}" ]
 }
 
 @test "documents follow their schemas, which refuse invalid ones" {
@@ -291,6 +272,7 @@ worn() {
 @test "a size that is no size, or none" { for s in 0 4x4 4x4x4x4 x4x4 4x4x0 2147483648; do expect_error 2 "--size $s: must be N or MxNxK, each from 1 to 2147483647" -s $s; done; }
 @test "a number that overflows" { expect_error 2 '--size' -s 99999999999999999999; }
 @test "bytes that overflow" { expect_error 2 'A is too large for 64-bit sizes' -s 2147483647x1x2147483647 --lda 2147483647 --type f32; }
+@test "an instruction set of other kernels" { HIMENO_CPU_SIMD=sse2 expect_error 3 'HIMENO_CPU_SIMD=sse2: this CPU does not have it, or kernel simd' -s 8; }
 @test "an unknown kernel" { expect_error 2 '--kernel magic: no backend has' -k magic; }
 @test "another backend's kernel" { expect_error 2 '--kernel lds-pipeline: backend cpu has no such' -k lds-pipeline; }
 @test "a leading dimension that is too small" { expect_error 2 '--lda 9: too small.*A has 10' -s 10 --lda 9; }
@@ -301,9 +283,6 @@ worn() {
   run "$gemm" -b qpu --data special --beta 0.5 -s 8
   expect_status 2
   [[ $output == *"--data special: backend qpu has neither NaN nor infinities"* ]]
-  run "$gemm" -b qpu --type f16 -s 8
-  expect_status 3
-  [[ $output == *"backend qpu has no kernel for this product: its last one does not take type f16"* ]]
   run "$gemm" -b qpu --type f64 -s 8
   expect_status 3
   [ "$output" = "gemm-gpu: backend qpu has no kernel for this product: its last one does not take type f64" ]
@@ -347,17 +326,12 @@ distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on
   read -r cpu float half <<<"$("$gemm" --help | tr -s ' \n' ' ' | sed -n 's/.*panels of at most \([0-9]*\) on a CPU; on a GPU \([0-9]*\), or \([0-9]*\) for half types.*/\1 \2 \3/p')"
   page=$(tr -s ' \n' ' ' <"$top_srcdir/doc/explanation/gemm-distributed.md")
   [[ $page == *"by default equal ones of at most $half for half types and $float for others on a GPU, $cpu on a CPU)"* ]]
-  widest null "$float"
-  widest cpu "$cpu"
-}
-
-# widest BACKEND WIDTH: with k = WIDTH the backend uses one panel, with k = WIDTH + 1 two.
-widest() {
-  local more
-  for more in 0 1; do
-    distributed 1 -b "$1" -s "1x1x$(($2 + more))" --json "$document"
+  # With k = WIDTH the backend uses one panel, with k = WIDTH + 1 two.
+  for panels in "null $float 1" "null $((float + 1)) 2" "cpu $cpu 1" "cpu $((cpu + 1)) 2"; do
+    set -- $panels
+    distributed 1 -b $1 -s "1x1x$2" --json "$document"
     expect_status 0
-    [ "$(json "$document" 'd["config"]["distributed"]["panels"]')" = $((more + 1)) ]
+    [ "$(json "$document" 'd["config"]["distributed"]["panels"]')" = $3 ]
   done
 }
 
@@ -370,7 +344,7 @@ widest() {
   [ "$(json "$document" 'min(p["bytes"] for p in d["paths"]) >= 2 ** 20')" = True ]
   HIMENO_HALO_CORRUPT=2:1 distributed 4 -b cpu -s 264x264x4096 -p 2x2 --panel 4096 -x p2p
   expect_status 4
-  [[ $stderr == *"rank 2, "*"wrong result"* ]]
+  [[ $stderr == *"rank 2, "*"wrong result"* && $output == *"verdict    WRONG: 1 of 4 ranks"*"wrong      rank 2 on"* ]]
 }
 
 @test "with --weak each rank has a C of SIZE, and k stays that of SIZE" {
@@ -394,13 +368,6 @@ widest() {
   expect_status 0
   [ "$(json "$document" 'sorted(set((p["used"], p["why"], p["handover"]) for p in d["paths"]))')" = "[('staged', 'no peer access between the devices, on demand', 'shared memory')]" ]
   [[ $output == *"staged, because: no peer access"* ]]
-}
-
-@test "a flipped bit in what a rank received ends with exit 4 and names the rank" {
-  HIMENO_HALO_CORRUPT=1:1 distributed 2 -b null -s 32 -x ipc
-  expect_status 4
-  [[ $stderr == *"rank 1, "*"wrong result"* ]]
-  [[ $output == *"verdict    WRONG: 1 of 2 ranks"*"wrong      rank 1 on"* ]]
 }
 
 @test "a bit of C flipped in a block over many ranks is reported with its rank, and only C can be flipped" {

@@ -10,7 +10,7 @@
 enum { OPERAND = 1, RESULT = 2, BOTH = 3 };
 
 /* Half and bfloat16 numbers are rounded to nearest, ties to even. */
-static void numbers_are_stored_rounded_to_their_type(void **state)
+TEST(numbers_are_stored_rounded_to_their_type)
 {
   static const struct {
     enum gemm_type type;
@@ -57,7 +57,7 @@ static void numbers_are_stored_rounded_to_their_type(void **state)
 }
 
 /* Bounds of 100 terms, in units of roundoff. */
-static void bounds_follow_the_type_and_its_sums(void **state)
+TEST(bounds_follow_the_type_and_its_sums)
 {
   static const struct {
     enum gemm_type type;
@@ -128,7 +128,7 @@ static void data_check(struct gemm_problem p, enum gemm_matrix matrix, enum gemm
     }
 }
 
-static void data_have_their_magnitudes_places_and_padding(void **state)
+TEST(data_have_their_magnitudes_places_and_padding)
 {
   static const enum gemm_type types[] = {GEMM_F32, GEMM_F16_F16, GEMM_BF16, GEMM_F64};
   double c[2 * 4];
@@ -149,7 +149,7 @@ static void data_have_their_magnitudes_places_and_padding(void **state)
 }
 
 /* Bits are copied and compared in parts of 128 KiB, from 8 MiB on by several threads. */
-static void bits_are_copied_and_compared_to_the_last(void **state)
+TEST(bits_are_copied_and_compared_to_the_last)
 {
   static char from[(8 << 20) + 2], to[(8 << 20) + 2];
   static const size_t sizes[] = {1, 128 << 10, (128 << 10) + 1, 8 << 20, (8 << 20) + 1};
@@ -167,12 +167,4 @@ static void bits_are_copied_and_compared_to_the_last(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_stored_rounded_to_their_type),
-                                     cmocka_unit_test(bounds_follow_the_type_and_its_sums),
-                                     cmocka_unit_test(data_have_their_magnitudes_places_and_padding),
-                                     cmocka_unit_test(bits_are_copied_and_compared_to_the_last)};
-  cmocka_set_message_output(CM_OUTPUT_TAP);
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "gemm/cluster/panels.h"
 
-static void blocks_cover_a_dimension(void **state)
+TEST(blocks_cover_a_dimension)
 {
   for (int64_t extent = 1; extent < 30; extent++)
     for (int parts = 1; parts < 40; parts++) {
@@ -22,58 +22,49 @@ static void blocks_cover_a_dimension(void **state)
     }
 }
 
-static void panels_are_even_and_of_one_width(void **state)
+TEST(panels_are_even_and_of_one_width)
 {
-  struct gemm_problem p = {.type = GEMM_F32, .m = 1, .n = 1, .k = 16384};
-  assert_int_equal(gemm_grid_width(&p, 0, 0), 8192);
-  assert_int_equal(gemm_grid_width(&p, 0, 1), 256);
-  assert_int_equal(gemm_grid_width(&p, 100, 1), 100);
-  p.type = GEMM_BF16;
-  assert_int_equal(gemm_grid_width(&p, 0, 0), 16384);
-  p.k = 65536;
-  assert_int_equal(gemm_grid_width(&p, 0, 0), 32768);
-  p.k = 36000;
-  assert_int_equal(gemm_grid_width(&p, 0, 0), 18048);
-  p.k = 70;
-  assert_int_equal(gemm_grid_width(&p, 0, 0), 70);
-  assert_int_equal(gemm_grid_width(&p, 100, 0), 70);
+  static const struct {
+    enum gemm_type type;
+    int64_t k, asked;
+    int is_cpu;
+    int64_t width;
+  } cases[] = {{GEMM_F32, 16384, 0, 0, 8192},   {GEMM_F32, 16384, 0, 1, 256},
+               {GEMM_F32, 16384, 100, 1, 100},  {GEMM_BF16, 16384, 0, 0, 16384},
+               {GEMM_BF16, 65536, 0, 0, 32768}, {GEMM_BF16, 36000, 0, 0, 18048},
+               {GEMM_BF16, 70, 0, 0, 70},       {GEMM_BF16, 70, 100, 0, 70}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    const struct gemm_problem p = {.type = cases[c].type, .m = 1, .n = 1, .k = cases[c].k};
+    assert_int_equal(gemm_grid_width(&p, cases[c].asked, cases[c].is_cpu), cases[c].width);
+  }
 }
 
-static void assert_grid(int64_t m, int64_t n, int ranks, int rows, int columns)
+static void assert_grid(int64_t m, int64_t n, int weak, int ranks, int rows, int columns)
 {
   const struct gemm_problem p = {.m = m, .n = n, .k = 4096};
   struct gemm_grid g;
   int procs[2];
-  assert_int_equal(gemm_grid_choose(&p, 0, ranks, (const int[2]){0, 0}, 512, procs), STATUS_OK);
+  assert_int_equal(gemm_grid_choose(&p, weak, ranks, (const int[2]){0, 0}, 512, procs), STATUS_OK);
   gemm_grid_init(&g, &p, procs, ranks - 1, 512);
   assert_memory_equal(g.procs, ((int[]){rows, columns}), sizeof g.procs);
   assert_memory_equal(g.at, ((int[]){rows - 1, columns - 1}), sizeof g.at);
   assert_int_equal(g.panels, 8);
 }
 
-static void auto_takes_the_least_traffic(void **state)
+/* With --weak, if a rank's own block of C is tall, B is communicated: its slices are smaller. */
+TEST(auto_takes_the_least_traffic)
 {
-  assert_grid(8192, 8192, 4, 2, 2);
-  assert_grid(65536, 1024, 4, 4, 1);
-  assert_grid(1024, 65536, 4, 1, 4);
-  assert_grid(8192, 8192, 12, 3, 4);
-  assert_grid(8192, 8192, 7, 1, 7);
-  assert_grid(1, 8192, 4, 1, 4);
+  assert_grid(8192, 8192, 0, 4, 2, 2);
+  assert_grid(65536, 1024, 0, 4, 4, 1);
+  assert_grid(1024, 65536, 0, 4, 1, 4);
+  assert_grid(8192, 8192, 0, 12, 3, 4);
+  assert_grid(8192, 8192, 0, 7, 1, 7);
+  assert_grid(1, 8192, 0, 4, 1, 4);
+  assert_grid(65536, 1024, 1, 4, 4, 1);
+  assert_grid(1024, 65536, 1, 4, 1, 4);
 }
 
-/* If a rank's own block of C is tall, B is communicated, because its slices are smaller. */
-static void weak_grids_go_by_a_ranks_own_block(void **state)
-{
-  const struct gemm_problem tall = {.m = 65536, .n = 1024, .k = 4096},
-                            wide = {.m = 1024, .n = 65536, .k = 4096};
-  int procs[2];
-  assert_int_equal(gemm_grid_choose(&tall, 1, 4, (const int[2]){0, 0}, 512, procs), STATUS_OK);
-  assert_true(procs[0] == 4 && procs[1] == 1);
-  assert_int_equal(gemm_grid_choose(&wide, 1, 4, (const int[2]){0, 0}, 512, procs), STATUS_OK);
-  assert_true(procs[0] == 1 && procs[1] == 4);
-}
-
-static void a_grid_must_multiply_to_the_ranks(void **state)
+TEST(a_grid_must_multiply_to_the_ranks)
 {
   const struct gemm_problem p = {.m = 64, .n = 64, .k = 64};
   struct gemm_grid g;
@@ -89,7 +80,7 @@ static void a_grid_must_multiply_to_the_ranks(void **state)
 
 /* The slices of a ring cover its rows and columns of C once. Columns begin only where a part of C
  * may begin. */
-static void slices_cover_a_block(void **state)
+TEST(slices_cover_a_block)
 {
   for (int ring = 1; ring < 9; ring++)
     for (int64_t extent = 1; extent < 2000; extent += 17) {
@@ -108,7 +99,7 @@ static void slices_cover_a_block(void **state)
 }
 
 /* A rank stores its slices, and in a ring of four also what each of the three steps brings. */
-static void memory_is_reckoned(void **state)
+TEST(memory_is_reckoned)
 {
   const struct gemm_problem local = {.m = 100, .n = 50, .k = 1000};
   const struct gemm_grid alone = {.procs = {1, 1}, .m = {0, 100}, .n = {0, 50}, .width = 250, .panels = 4};
@@ -122,14 +113,4 @@ static void memory_is_reckoned(void **state)
   assert_int_equal(gemm_panels_bytes(&local, &ring, GEMM_B), 4 * 250 * 64 * 4);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(blocks_cover_a_dimension),
-                                     cmocka_unit_test(panels_are_even_and_of_one_width),
-                                     cmocka_unit_test(auto_takes_the_least_traffic),
-                                     cmocka_unit_test(weak_grids_go_by_a_ranks_own_block),
-                                     cmocka_unit_test(a_grid_must_multiply_to_the_ranks),
-                                     cmocka_unit_test(slices_cover_a_block),
-                                     cmocka_unit_test(memory_is_reckoned)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

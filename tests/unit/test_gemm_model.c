@@ -26,7 +26,7 @@ static const struct gemm_machine fury_x = {
 /* Blocks: rows, columns and depth of a group, rows and columns of an item, stages, whether local
  * memory is read ahead, and parts of k. Figures: seconds, operations per byte of device and local
  * memory, and share of the machine. */
-static void predictions_follow_from_the_blocks_and_the_machine(void **state)
+TEST(predictions_follow_from_the_blocks_and_the_machine)
 {
   static const struct gemm_machine slow = {
       .ceilings = {.flops = 1e12, .bytes_per_second = 1e11, .local_bytes_per_second = 1e11}, .units = 4};
@@ -92,30 +92,133 @@ static void predictions_follow_from_the_blocks_and_the_machine(void **state)
   }
 }
 
-static void a_report_lists_64_wrong_ranks_and_counts_the_others(void **state)
+/* Returns the report after its version. */
+static const char *said(const struct gemm_run *run)
+{
+  static char text[1 << 16];
+  FILE *out = fmemopen(text, sizeof text, "w");
+  (run->result.ladder ? gemm_ladder_text : gemm_report_text)(run, out);
+  fclose(out);
+  return strpbrk(text, ",\n");
+}
+
+TEST(a_report_lists_64_wrong_ranks_and_counts_the_others)
 {
   static struct gemm_rank ranks[66];
-  static char text[1 << 16], wrong[1 << 13], warned[1 << 13];
+  static char wrong[1 << 13], warned[1 << 13];
   struct gemm_series series = {.kernel = gemm_kernels_find("cpu")->kernels[0]};
   struct gemm_run run = {.rig.placement = {.ranks = 66, .backend = &gpu_backend_cpu},
                          .result = {.series = &series, .ranks = ranks, .verdict = STATUS_WRONG}};
-  FILE *out = fmemopen(text, sizeof text, "w");
   int used = sprintf(wrong, "  verdict    WRONG: 65 of 66 ranks: the product differs from the reference "
                             "result\n"),
       end = 0;
   for (int r = 1; r < 66; r++) {
-    struct rank_row *row = &ranks[r].row;
-    sprintf(row->host, "n%d", r), sprintf(ranks[r].fault, "f%d", r), sprintf(ranks[r].warning, "w%d", r);
+    sprintf(ranks[r].row.host, "n%d", r), sprintf(ranks[r].fault, "f%d", r),
+        sprintf(ranks[r].warning, "w%d", r);
     if (r == 65) break;
-    used += sprintf(wrong + used, "  wrong      rank %d on n%d, device %s: f%d\n", r, r, rank_device(row), r);
-    end += sprintf(warned + end, "  WARNING    WRONG on rank %d on n%d, device %s: w%d\n", r, r,
-                   rank_device(row), r);
+    used += sprintf(wrong + used, "  wrong      rank %d on n%d, device : f%d\n", r, r, r);
+    end += sprintf(warned + end, "  WARNING    WRONG on rank %d on n%d, device : w%d\n", r, r, r);
   }
   strcpy(wrong + used, "  ... and 1 more: see --json\n"), strcpy(warned + end, wrong + used);
-  gemm_report_text(&run, out);
-  fclose(out);
-  assert_non_null(strstr(text, wrong));
-  assert_non_null(strstr(text, warned));
+  assert_non_null(strstr(said(&run), wrong));
+  assert_non_null(strstr(said(&run), warned));
+}
+
+static const struct gemm_kernel ours = {.name = "ours", .step = "our step", .rung = 3},
+                                other = {.name = "other", .step = "another step", .rung = 4},
+                                library = {.name = "lib", .step = "a library", .is_reference = 1};
+static double even[] = {1, 1, 1}, uneven[] = {1, 1.1, 1.3};
+
+static const char alone[] =
+    "\n\n"
+    "  verdict    PASS: sampled rows, columns and vectors agree with float64; timed repetitions are "
+    "bitwise equal\n  speed      8.00 GFLOPS, 50.0% of the peak; 2 x the GFLOPS of the slowest rank\n"
+    "  WARNING    this speed is too noisy to compare: standard deviation of block times up to 137%\n\n"
+    "  problem    10 x 20 x 30 (m x n x k), f32, NN, alpha 2, beta 3, random data\n"
+    "  where      2 ranks on 1 host, backend cpu, each computes the whole product\n"
+    "  backend    the CPU (n1: no GPU; n1: none)\n  kernel     ours: our step\n\n"
+    "  rank  host                        GFLOPS  core IDs    NUMA  PCI           device\n"
+    "     0  n1                            8.0  0-3            1  –             CPU\n"
+    "     1  n1                            9.0  4-7            –  –             CPU\n\n"
+    "  peak       8.00 GFLOPS per device, measured in this run by multiply-adds in registers\n"
+    "  model      expects 62.5% of the peak: limited by device memory\n"
+    "  reference  library lib: 16.00 GFLOPS with a WRONG result; this kernel is 0.50 times as fast\n"
+    "  reference  library other: needs more\n"
+    "  timed      3 blocks of 2 products: 3.400 s in all; the speed is that of the median block\n"
+    "  noise      standard deviation of the blocks' times: at most 137.5%, with 99% confidence\n\n"
+    "  error      worst of 640 elements: 5e-07 of the sum of its terms |a*b| (allowed: 1e-06)\n"
+    "             RMS of the error / RMS of C: 1e-07, estimated by random vectors (allowed: 2e-07)\n"
+    "             library lib: 3e-07 and 4e-07; float64 arithmetic: emulation\n"
+    "  confidence 95%: fewer than 5.08e+07 wrong blocks per 1000 device-days, from 5.9e-05 device-days\n"
+    "  load       0.00 of the power limit: NOT STRESSED, faults that need heat or power may be hidden\n"
+    "  WARNING    WRONG on rank 1 on n1, device CPU: differs\n";
+static const char *const divided[] = {
+    "  verdict    INCOMPLETE: a signal ended the run early; its 1 block passed verification\n",
+    "  where      2 ranks on 1 host, backend opencl, one product divided 1x2\n"
+    "  backend    the CPU (n1: no GPU; n1: none)\n  kernel     ours: our step\n"
+    "  panels     3, each 12 wide along k, broadcast while the previous one is multiplied\n"
+    "  transport  staged (fastest in a short trial)\n"
+    "  path       ranks 0 and 1, face j+: staged, because: no peer access\n"
+    "  staging    1 path through shared memory\n  staging    1 path by MPI, because: no room\n\n",
+    "  model      does not describe OpenCL on a CPU\n"
+    "  timed      1 block of 1 product: 1.000 s in all; the speed is that of the median block\n\n"
+    "  time per product 500.000 ms; phases may overlap; median (min ... max) over ranks;\n"
+    "  exposed time: the part of a product in which a rank does not compute\n"
+    "    compute           375.000 ms  (250.000 ... 500.000)  ████████████████████████\n"
+    "    exposed time       62.500 ms  (0.000 ... 125.000)  ████\n\n",
+    "             RMS of the error / RMS of C: 1e-07 (allowed: 2e-07)\n  WARNING    WRONG on rank 1"};
+static const char *const emulated[] = {
+    "early; its 1 block ran without verification\n",
+    "\n  emulated   no speed: the emulator took 0.500 s per product\n"
+    "  counts     1000 instructions, 80.0% with float arithmetic; the product needs 50.0% of what both "
+    "ALUs can do\n"
+    "  estimate   4.000 ms for the slowest of 2 Raspberry Pis at 250 MHz, exchanges aside, by a model and "
+    "not measured\n             (doc/explanation/qpu-time.md)\n  WARNING    WRONG on rank 1"};
+
+TEST(a_report_has_speed_timing_errors_and_warnings)
+{
+  struct gemm_series series[] = {
+      {&ours, .flop = 2e9, .seconds = 0.5, .samples = uneven, .n_samples = 3, .launches = 2,
+       .predicted = {0.4, .bound = GEMM_BOUND_DEVICE},
+       .check = {GEMM_VERIFIED_SAMPLED, {1e-6, 2e-7}, 5e-7, 1e-7, 640}},
+      {&library, .status = STATUS_WRONG, .flop = 2e9, .seconds = 0.25, .samples = uneven, .n_samples = 3,
+       .launches = 4, .check = {GEMM_VERIFIED_FULL, {0}, 3e-7, 4e-7, .arithmetic = GEMM_EMULATION}},
+      {&other, .why = "needs more"}};
+  struct gemm_rank ranks[] = {{.row = {"n1", "no GPU", {"CPU"}, .numa = 1, .cpus = "0-3", .gflops = 8},
+                               .n_paths = 1,
+                               .paths = {{1, "j+", 8, "staged", "no peer access", "shared memory", ""}},
+                               .phases = {0.25}},
+                              {.row = {"n1", "none", {"CPU"}, .numa = -1, .cpus = "4-7", .gflops = 9},
+                               .n_paths = 1,
+                               .paths = {{0, "j+", 8, "staged", "", "MPI", "no room"}},
+                               .phases = {0.5, [GEMM_PHASE_EXPOSED] = 0.125},
+                               .warning = "differs"}};
+  struct gemm_run run = {.rig = {.placement = {.ranks = 2, .backend = &gpu_backend_cpu},
+                                 .config.accept = 1,
+                                 .ceilings.flops = 8e9},
+                         .work.problem = {.m = 10, .n = 20, .k = 30, .alpha = 2, .beta = 3},
+                         .result = {.series = series, .n_series = 3, .ranks = ranks}};
+  const struct gpu_backend opencl = {.name = "opencl"};
+  struct gemm_cluster cluster = {.whole = run.work.problem,
+                                 .grid = {.procs = {1, 2}, .panels = 3, .width = 12},
+                                 .transport = &halo_transport_staged,
+                                 .transport_tried = 1};
+  assert_string_equal(said(&run), alone);
+  run.rig.placement.backend = &opencl;
+  run.rig.placement.info.is_cpu = 1;
+  run.rig.config.accept = 0;
+  run.work.cluster = &cluster;
+  run.result.n_series = run.result.partial = 1;
+  series[0].predicted.seconds = 0;
+  series[0].n_samples = series[0].launches = 1;
+  series[0].check.how = GEMM_VERIFIED_FULL;
+  for (int part = 0; part < 4; part++) assert_non_null(strstr(said(&run), divided[part]));
+  run.rig.placement.info.emulated = 1;
+  cluster.transport = NULL;
+  series[0].check.how = GEMM_NOT_VERIFIED;
+  series[0].flop = 8000;
+  series[0].counts = (struct gemm_counts){1000, 800, 8000, 5, 0.004};
+  for (int part = 0; part < 2; part++) assert_non_null(strstr(said(&run), emulated[part]));
 }
 
 static const char ladder[] =
@@ -133,7 +236,7 @@ static const char ladder[] =
     "      tile -; – threads, – registers\n      a library\n\n  90 x 2 x 3 (m x n x k)\n"
     "      kernel           GFLOPS std.dev    peak predicted  bound by       result\n"
     "   3  ours                4.0  ±13.5%   25.0%         –  -              not verified ████████████\n"
-    "      tile -; – threads, – registers\n"
+    "      tile 8x8x8; – threads, – registers\n"
     "   4  other                 –       –       –         –  -              not timed    \n"
     "      tile -; – threads, – registers\n"
     "   -  lib                   –       –       –         –  -              WRONG        \n"
@@ -145,12 +248,21 @@ static const char ladder[] =
     "  WARNING    noisy: blocks of ours at m = 90 vary by 13.5%, smaller differences are noise\n"
     "  INCOMPLETE: a signal ended the ladder early\n";
 
-static void a_ladder_has_a_table_per_size_and_the_shares(void **state)
+static const char emulated_ladder[] =
+    ", ladder of backend cpu on CPU\n  f32, NN, alpha 0, beta 0, 2 ranks\n\n"
+    "  10 x 20 x 30 (m x n x k), emulated: no speed\n"
+    "      kernel           instructions  arithmetic  of both ALUs  estimate, ms  result\n"
+    "   3  ours                     1000       80.0%         25.0%         4.000  correct\n      our step\n"
+    "      estimate: of a Raspberry Pi at 250 MHz, by a model and not measured "
+    "(doc/explanation/qpu-time.md)\n\n  90 x 2 x 3 (m x n x k), emulated: no speed\n"
+    "      kernel           instructions  arithmetic  of both ALUs  estimate, ms  result\n"
+    "   3  ours                        0        0.0%          0.0%             –  cannot run here\n"
+    "      too large\n"
+    "      estimate: of a Raspberry Pi at 250 MHz, by a model and not measured "
+    "(doc/explanation/qpu-time.md)\n";
+
+TEST(a_ladder_has_a_table_per_size_and_the_shares)
 {
-  static const struct gemm_kernel ours = {.name = "ours", .step = "our step", .rung = 3},
-                                  other = {.name = "other", .step = "another step", .rung = 4},
-                                  library = {.name = "lib", .step = "a library", .is_reference = 1};
-  static double even[] = {1, 1, 1}, uneven[] = {1, 1.1, 1.3};
   static struct gemm_series first[] = {{&ours, .flop = 2e9, .seconds = 0.5, .samples = even, .n_samples = 3,
                                         .blocks = {64, 32, 16, 8, 4, .splits = 2},
                                         .predicted = {0.4, .bound = GEMM_BOUND_DEVICE},
@@ -158,30 +270,33 @@ static void a_ladder_has_a_table_per_size_and_the_shares(void **state)
                                        {&other, .status = STATUS_ENVIRONMENT, .why = "needs more"},
                                        {&library, .flop = 2e9, .seconds = 0.25, .samples = uneven,
                                         .n_samples = 3}},
-                            last[] = {{&ours, .flop = 2e9, .seconds = 1, .samples = uneven, .n_samples = 3},
+                            last[] = {{&ours, .flop = 2e9, .seconds = 1, .samples = uneven, .n_samples = 3,
+                                       .blocks = {8, 8, 8, .splits = 1}},
                                       {.kernel = &other},
                                       {&library, .status = STATUS_WRONG, .why = "gives a wrong result"}};
   struct gemm_ladder_size sizes[] = {{{.m = 10, .n = 20, .k = 30}, first, 3},
                                      {{.m = 90, .n = 2, .k = 3}, last, 3}};
   struct gemm_ladder l = {.sizes = sizes, .n = 2};
-  const struct gemm_run run = {
+  struct gemm_run run = {
       .rig = {.placement = {.ranks = 2, .backend = &gpu_backend_cpu, .info.name = "CPU", .reason = "no GPU"},
               .config.verbose = 1,
               .ceilings = {8e9, 4e9, 4e10}},
       .result = {.ladder = &l, .partial = 1}};
-  char text[1 << 13];
-  FILE *out = fmemopen(text, sizeof text, "w");
-  gemm_ladder_text(&run, out);
-  fclose(out);
-  assert_string_equal(strchr(text, ','), ladder);
+  assert_string_equal(said(&run), ladder);
+  run.rig.placement.info.emulated = 1;
+  run.rig.placement.reason[0] = '\0';
+  run.rig.ceilings.flops = 0;
+  run.result.partial = l.shown = 0;
+  sizes[0].n_series = sizes[1].n_series = 1;
+  first[0].flop = 8000;
+  last[0] = (struct gemm_series){&ours, .status = STATUS_ENVIRONMENT, .why = "too large", .flop = 8000};
+  first[0].counts = (struct gemm_counts){1000, 800, 8000, 5, 0.004};
+  assert_string_equal(said(&run), emulated_ladder);
 }
 
-int main(void)
+static int dashes_print(void **state)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(predictions_follow_from_the_blocks_and_the_machine),
-                                     cmocka_unit_test(a_report_lists_64_wrong_ranks_and_counts_the_others),
-                                     cmocka_unit_test(a_ladder_has_a_table_per_size_and_the_shares)};
-  setenv("LC_ALL", "C.UTF-8", 1);
-  cmocka_set_message_output(CM_OUTPUT_TAP);
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return setenv("LC_ALL", "C.UTF-8", 1);
 }
+
+UNIT_MAIN(dashes_print, NULL)

@@ -106,32 +106,20 @@ static void set_check(const char *backend, int shapes)
   rig_close(&rig);
 }
 
-static void every_kernel_of_the_cpu_multiplies_any_shape(void **state)
+TEST(every_kernel_of_the_cpu_multiplies_any_shape)
 {
   set_check("cpu", 32);
 }
 
-static void every_kernel_of_opencl_multiplies_any_shape(void **state)
+TEST(every_kernel_of_opencl_multiplies_any_shape)
 {
   set_check("opencl", 8);
 }
 
-/* Whole tiles of aligned rows take a separate path through the code. */
-static void opencl_kernels_multiply_whole_tiles(void **state)
-{
-  if (!rig_open(&rig, "opencl")) skip();
-  const struct gemm_kernel *kernel = gemm_kernel_find(rig.set, "small-tiles");
-  assert_non_null(kernel);
-  struct gemm_problem p = {.m = 128, .n = 256, .k = 40, .alpha = 2};
-  assert_int_equal(gemm_problem_complete(&p), STATUS_OK);
-  product_check(&rig, kernel, &p, &kernel->blocks[kernel->n_blocks - 1]);
-  rig_close(&rig);
-}
-
-/* Four columns of C are stored at once if its rows, and those of its parts, begin at multiples of
- * 16 bytes; otherwise each is stored separately. Cases: n and ldc, 1 and 16 parts, tiles over the
- * edge or not, C read or not. */
-static void opencl_kernels_store_c_in_fours_and_one_by_one(void **state)
+/* Whole tiles of aligned rows take a separate path through the code. Four columns of C are stored
+ * at once if its rows, and those of its parts, begin at multiples of 16 bytes; otherwise each is
+ * separate. Cases: n and ldc, 1 and 16 parts, tiles over the edge or not, C read or not. */
+TEST(opencl_kernels_store_c_in_fours_and_one_by_one)
 {
   static const int64_t shapes[][2] = {{64, 64}, {64, 66}, {70, 72}, {72, 72}, {72, 73}, {71, 71}};
   if (!rig_open(&rig, "opencl")) skip();
@@ -151,12 +139,4 @@ static void opencl_kernels_store_c_in_fours_and_one_by_one(void **state)
   rig_close(&rig);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_kernel_of_the_cpu_multiplies_any_shape),
-                                     cmocka_unit_test(every_kernel_of_opencl_multiplies_any_shape),
-                                     cmocka_unit_test(opencl_kernels_multiply_whole_tiles),
-                                     cmocka_unit_test(opencl_kernels_store_c_in_fours_and_one_by_one)};
-  cmocka_set_message_output(CM_OUTPUT_TAP);
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -20,12 +20,11 @@ status_t gemm_micro_choose(enum gemm_type type, const struct gemm_micro **micro)
   for (size_t n = 0; n < sizeof micros / sizeof *micros; n++) {
     const struct gemm_micro *one = &micros[n][type == GEMM_F64];
     if (wanted && strcmp(wanted, one->name)) continue;
-    if (one->supported()) {
-      *micro = one;
-      return STATUS_OK;
-    }
-    if (wanted) return log_fail(STATUS_ENVIRONMENT, "HIMENO_CPU_SIMD=%s: this CPU does not have it", wanted);
+    if (!one->supported()) continue;
+    *micro = one;
+    return STATUS_OK;
   }
-  return log_fail(STATUS_USAGE, "HIMENO_CPU_SIMD=%s: kernel simd was not compiled for that",
-                  wanted ? wanted : "");
+  return log_fail(STATUS_ENVIRONMENT,
+                  "HIMENO_CPU_SIMD=%s: this CPU does not have it, or kernel simd was not compiled for it",
+                  wanted);
 }
