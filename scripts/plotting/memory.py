@@ -293,15 +293,7 @@ def draw_latency(data, style):
     by_stride = {curve["stride"]: curve for curve in data["curves"]}
     for level, last_end, stride in zip(data["levels"], [None] + ends, data["strides"]):
         draw_level(axes, level, greatest, last_end, by_stride[stride])
-    axes.set_yticks(
-        [
-            tick
-            for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-            if axes.get_ylim()[0] <= tick <= axes.get_ylim()[1]
-        ]
-    )
-    axes.get_yaxis().set_major_formatter("{x:g}")
-    axes.get_yaxis().set_minor_formatter("")
+    style.plain_ticks(axes.yaxis)
     label_bytes(axes)
     axes.set_xlabel("footprint of the pointer chase")
     axes.set_ylabel("latency, ns per load")

@@ -138,7 +138,7 @@ def plain_ticks(axis):
     """Label a logarithmic axis with plain numbers instead of powers of ten. A short axis has labels
     at 1, 2 and 5, and one with less than two of them as if it were linear."""
     low, high = axis.get_view_interval()
-    locator = ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,))
+    locator = ticker.LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,))
     inside = [tick for tick in locator.tick_values(low, high) if low <= tick <= high]
     axis.set_major_locator(locator if len(inside) > 1 else ticker.AutoLocator())
     axis.set_major_formatter("{x:g}")

@@ -2,6 +2,7 @@
 """Writes a self-contained HTML file with its style, figures and the code that sorts tables."""
 
 import html
+import re
 
 # Colours of the light and dark schemes. Minimum contrast to the background: text 4.5, lines 2.3.
 NAMES = [
@@ -156,9 +157,7 @@ def escaped(value):
 
 
 def is_text(value):
-    return isinstance(value, str) and not any(
-        character.isdigit() for character in value[:2].lstrip("+-")
-    )
+    return isinstance(value, str) and not re.match(r"[-+±]? ?\d", value)
 
 
 def table(head, rows, sorts=True, marks=(), wraps=False, texts=()):

@@ -17,7 +17,7 @@ setup() {
     (cd "bus/0000:$gpu:00.0" && echo 0x10de >vendor && echo 0x030200 >class && echo 16 >current_link_width)
   done
   (cd class/infiniband/mlx5_0/ports/1 && echo '400 Gb/sec (4X NDR)' >rate && echo '4: ACTIVE' >state)
-  : >kmsg
+  printf '6,%s,1,-;usb 1-1: new device\n' {1..400} >kmsg # more than the log's reader reads at once
   echo '4000.00 1.00' >uptime
   echo 28.39.1002 >class/infiniband/mlx5_0/fw_ver
   cat >bin/nvidia-smi <<'END'
@@ -251,7 +251,7 @@ passes() {
 
 # started_here WORD...: runs an active check on a node with two null devices. The function `played` sets which of them is slow.
 started_here() {
-  on_node "exec env -i PATH=/usr/bin:/bin SLURMD_NODENAME=h1 '$sites/active.sh' --here --program '$PWD/bin/himeno-gpu' --size 18x18x34 \
+  on_node "exec env -i PATH='$PWD/bin:/usr/bin:/bin' SLURMD_NODENAME=h1 '$sites/active.sh' --here --program '$PWD/bin/himeno-gpu' --size 18x18x34 \
     --seconds 0.05 --policy '$PWD/site.json' --options '-b null --block 5' $*"
 }
 
@@ -296,8 +296,13 @@ played() {
   echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
   played ''
   sed -i 's/exec/HIMENO_NULL_DEVICES=1 exec/' bin/himeno-gpu
-  started_here
-  grep -q '"reason": "lost: .*2 ranks would share 1 GPU' lib/active.json
+  printf '#!/bin/sh\necho "   Gres=gpu:h100:2(S:0-1)"\n' >bin/scontrol
+  chmod +x bin/scontrol
+  for _ in inventory Slurm; do
+    started_here
+    grep -q '"reason": "lost: .*2 ranks would share 1 GPU' lib/active.json
+    rm lib/*.json
+  done
 }
 
 # in_slurm SCRIPT: runs a Slurm of two nodes: h1 with the planted faults, h2 without. FOLDER/setup runs in each node's namespace.

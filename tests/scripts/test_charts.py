@@ -48,9 +48,8 @@ def studied(folder):
 
 
 def titled(elements):
-    """Return [(title, element)] of the elements with a title."""
-    titles = ((one.find(f"{svg.SVG}title"), one) for one in elements)
-    return [(title.text, one) for title, one in titles if title is not None]
+    """Return [(title, element)] of the elements that begin with a title."""
+    return [(one[0].text, one) for one in elements if len(one) and one[0].tag == f"{svg.SVG}title"]
 
 
 class Charts(helper.Case):

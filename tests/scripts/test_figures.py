@@ -27,6 +27,19 @@ def rounded(values, digits=4):
     return " ".join(f"{one:.{digits}g}" for one in values)
 
 
+def look(one):
+    """Return how a line, a bar or a legend's handle is drawn."""
+    names = "color marker markerfacecolor markeredgewidth linestyle linewidth markersize clip_on"
+    names = [f"get_{name}" for name in f"{names} hatch facecolor edgecolor".split()]
+    values = [getattr(one, name)() for name in names if hasattr(one, name)]
+    return " ".join(rounded(one) if isinstance(one, tuple) else str(one) for one in values)
+
+
+def legend_of(legend):
+    handles = getattr(legend, "legend_handles", None) or legend.legendHandles
+    return ", ".join(f"{text.get_text()}: {look(one)}" for text, one in zip(legend.texts, handles))
+
+
 def shown_by(axes):
     """Yield a text for each artist of a panel."""
     title = axes.get_title("left") + axes.get_title()
@@ -37,13 +50,10 @@ def shown_by(axes):
         ticks = ",".join(one.get_text() for one, at in places if limits[0] <= at <= limits[1])
         yield f"{axis.get_scale()} {rounded(limits)}: {ticks}"
     for one in axes.lines:
-        looks = one.get_color(), one.get_marker(), one.get_markerfacecolor(), one.get_linestyle()
-        looks += one.get_linewidth(), one.get_markersize(), one.get_clip_on(), one.get_label()
-        places = f"{rounded(one.get_xdata())}; {rounded(one.get_ydata())}"
-        yield f"line {' '.join(map(str, looks)).partition(' _child')[0]}: {places}"
+        label = f"{look(one)} {one.get_label()}".partition(" _child")[0]
+        yield f"line {label}: {rounded(one.get_xdata())}; {rounded(one.get_ydata())}"
     for one in axes.patches:
-        looks = f"{one.get_hatch()} {rounded(one.get_facecolor())} {one.get_linewidth()}"
-        yield f"bar {looks}: {rounded(one.get_bbox().bounds)}"
+        yield f"bar {look(one)}: {rounded(one.get_bbox().bounds)}"
     for one in axes.collections:
         places = zip(*(place for path in one.get_paths() for place in path.vertices))
         yield f"area {rounded(one.get_facecolor().flat)}: {'; '.join(map(rounded, places))}"
@@ -55,7 +65,7 @@ def shown_by(axes):
         looks = one.get_ha(), one.get_va(), f"{one.get_rotation():.0f}", one.get_fontsize()
         yield f"text {one.get_text()!r} {[rounded(place, 2) for place in places]} {looks}"
     if axes.get_legend():
-        yield "legend " + ", ".join(one.get_text() for one in axes.get_legend().get_texts())
+        yield f"legend {legend_of(axes.get_legend())}"
 
 
 def edited(document, **changes):
@@ -86,7 +96,7 @@ class Figures(helper.Case):
         script["draw"](given)
         ((figure, *texts),) = found
         figure.canvas.draw()
-        legend = ", ".join(one.get_text() for found in figure.legends for one in found.get_texts())
+        legend = ", ".join(map(legend_of, figure.legends))
         foot = [f"{one.get_text()!r} {rounded(one.get_position(), 2)}" for one in figure.texts]
         tips = getattr(figure, "titles", {}).values()
         lines = [f"{kind} {rounded(figure.get_size_inches())} {texts} {legend} {foot}"]

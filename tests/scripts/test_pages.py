@@ -24,10 +24,11 @@ VOID = {"meta"}
 
 
 class Page(html.parser.HTMLParser):
+    look = ""
+
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.tags, self.texts, self.rows, self.marks, self.open = [], [], [], [], []
-        self.shown = []
+        self.tags, self.texts, self.rows, self.open, self.shown = [], [], [], [], []
         self.feed(text)
         self.close()
         assert not self.open, self.open
@@ -40,9 +41,8 @@ class Page(html.parser.HTMLParser):
             self.rows.append([])
         if tag in ("td", "th"):
             self.rows[-1].append("")
-            self.marks += [(len(self.rows) - 1, len(self.rows[-1]) - 1)] * (
-                "mark" in dict(attributes).get("class", "").split()
-            )
+            look = dict(attributes).get("class", "")
+            self.look = f" [{look}]" if look and (tag == "th" or "mark" in look) else ""
         self.texts.append("")
 
     def handle_endtag(self, tag):
@@ -50,10 +50,12 @@ class Page(html.parser.HTMLParser):
         assert last == tag, (last, tag)
 
     def handle_data(self, data):
-        if self.open and self.open[-1] in ("td", "th"):
+        is_cell = self.open and self.open[-1] in ("td", "th")
+        if is_cell:
             self.rows[-1][-1] += data
         self.texts.append(data)
-        self.shown += [data] * (data.strip() != "" and self.open[-1] not in ("style", "script"))
+        if data.strip() and self.open[-1] not in ("style", "script"):
+            self.shown.append(data + self.look * is_cell)
 
     def table(self, *first):
         """Return the rows, as {head: cell}, of the table whose head begins with these cells."""
@@ -62,8 +64,8 @@ class Page(html.parser.HTMLParser):
         return [dict(zip(head, row)) for row in self.rows[at + 1 :] if len(row) == len(head)]
 
     def said(self):
-        """Return all texts, and the places of marked cells."""
-        return "\n".join([*self.shown, *map(str, self.marks)])
+        """Return all texts, with the classes of heads and marked cells."""
+        return "\n".join(self.shown)
 
     def facts(self):
         """Return {name: text} of the rows with two cells."""
@@ -224,7 +226,8 @@ class Report(Same):
             if path.parent.name == "runs" and path.suffix == ".json":
                 document = json.loads(text)
                 for at, rank in enumerate(document["ranks"]):
-                    rank |= change({"host": "HOST", "device": "DEVICE"}) | {"uuid": f"uuid{at}"}
+                    rank |= change({"host": "HOST", "device": "DEVICE", "driver": ""})
+                    rank["uuid"] = f"uuid{at}"
                 text = json.dumps(document)
             (folder / path.relative_to(golden)).write_text(
                 text.replace("--json study", f"--json '{folder.name}'")

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import pathlib
 import random
 import re
 import statistics
@@ -196,9 +197,13 @@ class Studying(helper.Case):
         self.assertEqual(verdict(), 3)
         for name, code in (("a", 4), ("b", 6)):
             store.log_add(
-                ".", {"point": name, "exit": code, "finished": False, "took": 1, "why": ""}
+                ".", {"point": name, "exit": code, "finished": False, "took": code, "why": ""}
             )
         self.assertEqual(verdict(), 6)
+        self.assertEqual(launch.expected(".", study, [{"ranks": 1}, {"ranks": 2}]), 10)
+        pathlib.Path("lock").write_text("left by a killed run")
+        store.lock(".", print).close()
+        self.assertEqual(pathlib.Path("lock").read_text(), str(os.getpid()))
         self.assertEqual(launch.verdict(".", {"points": []}), 0)
 
     def test_plots_of_several_cuts_the_fastest(self):
