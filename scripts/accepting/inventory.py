@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Inventory of a host: what it has by /sys, /proc, nvidia-smi and ethtool; how that differs from a
-file of what it should have, and from other hosts.
+file of what it should have, and from other hosts. Run as a program, it prints that of this host."""
 
-usage: inventory.py [--json FILE]   prints the inventory of this host, or writes it to FILE"""
-
+import argparse
 import collections
 import concurrent.futures
 import csv
@@ -414,13 +413,9 @@ def unlike(found, fold):
 
 
 def main():
-    document = json.dumps(everything(), indent=1) + "\n"
-    if sys.argv[1:2] == ["--json"] and len(sys.argv) == 3:
-        write_whole(sys.argv[2], document)
-    elif len(sys.argv) == 1:
-        sys.stdout.write(document)
-    else:
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", metavar="FILE", default="/dev/stdout", help="write it to FILE")
+    write_whole(parser.parse_args().json, json.dumps(everything(), indent=1) + "\n")
 
 
 if __name__ == "__main__":

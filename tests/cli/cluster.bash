@@ -21,6 +21,9 @@ cluster() {
   unfolded
 }
 
+# exits STATUS HOSTS OPTION...: the same in a new folder, with this exit status.
+exits() { rm -rf out && cluster "${@:2}" && expect_status "$1"; }
+
 site() {
   cat >site.json <<'JSON'
 {"name": "site", "ceiling_share_min": 0.2, "device_gflops_min": 11.5, "noise_max": 0.2, "stragglers_max": 0}

@@ -5,8 +5,7 @@ load cluster
 
 @test "a good cluster is accepted" {
   site
-  cluster 'n[1-3]' --stages alone,pairs,switches,all,devices
-  expect_status 0
+  exits 0 'n[1-3]' --stages alone,pairs,switches,all,devices
   grep -q 'passed: n\[1-3\] (3 hosts)' <<<"$output"
   grep -q '  ACCEPTED' <<<"$output"
   [ "$(verdict 'r["accepted"], r["findings"]')" = "(True, [])" ]
@@ -15,8 +14,7 @@ load cluster
 @test "measurements are in the table, the page, the metrics and accept.json, with outliers marked" {
   site
   printf '%s\n' 'slow n3 1 1.04' >faults
-  HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so cluster 'n[1-5]' --rounds 2 --stages alone,pairs --prometheus hosts.prom
-  expect_status 0
+  HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so exits 0 'n[1-5]' --rounds 2 --stages alone,pairs --prometheus hosts.prom
   [ "$(verdict '[(row["host"], row["outliers"], row["verdict"]) for row in r["measured"] if row["outliers"]]')" = "[('n3', ['gflops'], 'pass')]" ]
   [ "$(verdict '{(row["celsius"], row["watts"], row["sm_mhz"], row["errors"]) == (55, 300, 1980, 0) for row in r["measured"]}')" = "{True}" ]
   [ "$(verdict '[row["gflops"] == min(rank["gflops"] for rank in json.load(open(f"out/steps/alone-{row['"'host'"']}.doc"))["ranks"]) for row in r["measured"]]')" = \
@@ -43,8 +41,7 @@ case "$*" in *serial*) echo "00000000:11:00.0, NVIDIA H100, 81559, 96.00.30, 910
 END
   chmod +x bin/nvidia-smi
   printf '%s\n' 'slow n2 1 1.2' 'flip n4 5,5,5' >faults
-  HIMENO_SYSFS=$PWD PATH=$PWD/bin:$PATH HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so cluster 'n[1-4]' --level 1 --prometheus hosts.prom
-  expect_status 4
+  HIMENO_SYSFS=$PWD PATH=$PWD/bin:$PATH HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so exits 4 'n[1-4]' --level 1 --prometheus hosts.prom
   grep -qE '^  level 1 on 4 hosts: about [0-9]+ s expected, at most 48 s$' <<<"$output"
   [ "$(grep -cE '^\[alone: step [1-4] of 4(, about [0-9]+ s left)?\] alone-n[1-4]  ' <<<"$output")" = 4 ]
   # Only the last line has the numbers of checks.
@@ -84,8 +81,7 @@ END
 
 @test "metrics are what Prometheus reads" {
   site
-  cluster 'n[1-2]' --stages alone --prometheus hosts.prom
-  expect_status 0
+  exits 0 'n[1-2]' --stages alone --prometheus hosts.prom
   if command -v promtool >/dev/null; then
     promtool check metrics <hosts.prom
     return
@@ -104,24 +100,19 @@ PY
 
 @test "a check that every host fails points to policy or set-up and drains none; a host that fails more is drained" {
   echo '{"name": "site", "device_gflops_min": 1000, "ceiling_share_min": 0.2, "device_spread_max": 0.05, "noise_max": 0.2}' >site.json
-  cluster 'n[1-3]' --stages alone,pairs,devices
-  expect_status 5
+  exits 5 'n[1-3]' --stages alone,pairs,devices
   [ "$(verdict 'r["drain_list"], [row["verdict"] for row in r["measured"]], len(r["set_up"])')" = "('', ['policy or set-up?', 'policy or set-up?', 'policy or set-up?'], 1)" ]
   grep -q '^  policy or set-up? n\[1-3\]: all hosts fail this, for example n1: GFLOPS of the slowest device = 12.*, required >= 1000' <<<"$output"
   grep -q '^  NOT ACCEPTED: policy or set-up?' <<<"$output"
   ! grep -q 'drain:' <<<"$output" || return 1
   ! ls out/steps/device-* 2>/dev/null || return 1
-  rm -r out
   printf '%s\n' 'dead n4' 'slow n2 1 1.2' 'flip n5 5,5,5' >faults
-  cluster 'n[1-5]' --stages alone
-  expect_status 7
+  exits 7 'n[1-5]' --stages alone
   [ "$(verdict 'sorted(r["drain"]), [row["verdict"] for row in r["measured"]]')" = \
     "(['n2', 'n5'], ['policy or set-up?', 'slow', 'policy or set-up?', 'not started', 'wrong'])" ]
-  rm -r out
   # A single host has no other host that could show that the policy is wrong.
   : >faults
-  per_host=1 cluster n1 --stages alone
-  expect_status 5
+  per_host=1 exits 5 n1 --stages alone
   [ "$(verdict 'r["drain_list"]')" = n1 ]
 }
 
@@ -129,8 +120,7 @@ PY
   site
   echo 'apart n1' >faults
   printf '%s\n' 'apart n2' 'apart n3' 'apart n4' >>faults
-  cluster 'n[1-4]' --stages alone,pairs
-  expect_status 7
+  exits 7 'n[1-4]' --stages alone,pairs
   [ "$(verdict 'r["drain_list"], [f["hosts"] for f in r["findings"]]')" = "('', [['n1', 'n2', 'n3', 'n4']])" ]
   grep -q 'policy or set-up? n\[1-4\]: no two hosts work together' <<<"$output"
 }
@@ -145,8 +135,7 @@ PY
 @test "a slow device, a bad link, and hosts that do not start or hang are named, and nothing else is" {
   site
   printf '%s\n' 'dead n3' 'hang n4' 'slow n5 1 1.1' 'link n6 n7 60' >faults
-  cluster 'n[1-7]' --limit $((10 * SLOWNESS)) --stages alone,pairs,all,devices
-  expect_status 7
+  exits 7 'n[1-7]' --limit $((10 * SLOWNESS)) --stages alone,pairs,all,devices
   [ "$(verdict 'sorted(r["drain"]), sorted(r["run_again"])')" = "(['n5'], ['n3', 'n4'])" ]
   [ "$(verdict '[f["hosts"] for f in r["findings"] if f["kind"] == "path"]')" = "[['n6', 'n7']]" ]
   [ "$(verdict '{f["kind"] for f in r["findings"] if f["hosts"] == ["n3"]}')" = "{'not started'}" ]
@@ -160,25 +149,18 @@ PY
 
 @test "each host's products must be right and verified" {
   site
-  cluster 'n[1-2]' --stages alone,products
-  expect_status 0
+  exits 0 'n[1-2]' --stages alone,products
   [ -s out/steps/products-n1.doc ]
   [ -s out/steps/products-n2.doc ]
-  rm -r out
-  cluster 'n[1-2]' --stages products --gemm-options '-s 64 --nonsense'
-  expect_status 2
+  exits 2 'n[1-2]' --stages products --gemm-options '-s 64 --nonsense'
   [ "$(verdict 'r["drain"], [f["hosts"] for f in r["findings"]]')" = "({}, [['n1', 'n2']])" ]
-  rm -r out
-  cluster 'n[1-2]' --stages products --gemm-options '-s 64 --verify off'
-  expect_status 2
+  exits 2 'n[1-2]' --stages products --gemm-options '-s 64 --verify off'
   grep -q 'accept needs a verified result: remove --verify off' <<<"$output"
   # If himeno-judge is installed, the policy's limits for products are checked.
-  rm -r out
   mkdir bin
   ln -s "$top_builddir"/tests/clock/{himeno,gemm}-gpu "$top_builddir/himeno-judge" bin
   echo '{"name": "site", "device_gflops_min": 11.5, "gemm_f32_gflops_min": 0.55}' >site.json
-  himeno=$PWD/bin/himeno-gpu cluster n2 --stages products
-  expect_status 5
+  himeno=$PWD/bin/himeno-gpu exits 5 n2 --stages products
   [ "$(verdict 'r["drain_list"], [(f["hosts"], f["checks"], f["device"] in f["why"]) for f in r["findings"]]')" = \
     "('n2', [(['n2'], ['gemm-gpu: f32 products'], True)])" ]
   [ "$(verdict '[(one["check"], one["outcome"], one["hosts"]) for one in r["limits"] if "products" in one["check"]]')" = "[('f32 products', 'fail', 'n2')]" ]
@@ -200,8 +182,7 @@ exit $code
 END
   chmod +x stopped
   echo "as n2 '$PWD/stopped'" >faults
-  cluster n2 --stages products --seconds 60
-  expect_status 8
+  exits 8 n2 --stages products --seconds 60
   [ "$(verdict 'r["accepted"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "(False, [('partial', ['n2'])])" ]
   [ "$(verdict 'r["drain_list"], r["run_again_list"]')" = "('', 'n2')" ]
   grep -q 'products-n2  *partial (second try)' <<<"$output"
@@ -210,8 +191,7 @@ END
 @test "a host too noisy to be judged has to run again, and is not drained" {
   site
   echo 'noisy n2 all 2' >faults
-  cluster 'n[1-3]' --stages alone,pairs,all,devices
-  expect_status 3
+  exits 3 'n[1-3]' --stages alone,pairs,all,devices
   [ "$(verdict 'r["accepted"], r["drain_list"], r["run_again_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = \
     "(False, '', 'n2', [('noisy', ['n2'], 'alone-n2')])" ]
   grep -q 'n2  *noisy: .*blocks vary by' <<<"$output"
@@ -223,45 +203,32 @@ END
 @test "neither a noisy pair nor a noisy run of all hosts accuses a host, however slow the link between them seems" {
   echo '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.05, "stragglers_max": 0}' >site.json
   printf '%s\n' 'noisy n1 n4 2' 'link n1 n4 60' >faults # n1 and n4 are partners in the first round
-  cluster 'n[1-4]' --rounds 1 --seconds 0.1 --stages alone,pairs,all,devices
-  expect_status 3
+  exits 3 'n[1-4]' --rounds 1 --seconds 0.1 --stages alone,pairs,all,devices
   [ "$(verdict 'r["drain_list"], r["run_again_list"], {f["kind"] for f in r["findings"]}')" = "('', 'n[1-4]', {'noisy'})" ]
   [ "$(verdict 'sorted(f["hosts"] for f in r["findings"])[-1]')" = "['n1', 'n4']" ]
 }
 
 @test "unverified runs are not accepted and drain nobody, unless the policy lets them pass by name" {
   site
-  cluster 'n[1-2]' --stages alone,pairs --options '-b null --block 5 --verify off'
-  expect_status 3
+  exits 3 'n[1-2]' --stages alone,pairs --options '-b null --block 5 --verify off'
   [ "$(verdict 'r["accepted"], r["drain_list"], {f["kind"] for f in r["findings"]}')" = "(False, '', {'unverified'})" ]
-  rm -r out
-  per_host=1 cluster 'n[1-4]' --stages pairs --options '-b null --block 5 --verify off'
-  expect_status 3
+  per_host=1 exits 3 'n[1-4]' --stages pairs --options '-b null --block 5 --verify off'
   [ "$(verdict 'r["accepted"], r["drain_list"], {f["kind"] for f in r["findings"]}')" = "(False, '', {'unverified'})" ]
-  rm -r out
   echo '{"name": "site", "device_gflops_min": 11.5, "unverified_passes": true}' >site.json
-  cluster 'n[1-2]' --stages alone,pairs --options '-b null --block 5 --verify off'
-  expect_status 0
+  exits 0 'n[1-2]' --stages alone,pairs --options '-b null --block 5 --verify off'
 }
 
 @test "a policy of which nothing could be checked accepts no cluster, and unchecked values are listed" {
   echo '{"name": "site", "stragglers_max": 0}' >site.json
-  cluster 'n[1-2]' --stages alone
-  expect_status 2
+  exits 2 'n[1-2]' --stages alone
   [ "$(verdict 'r["accepted"], r["drain_list"], [f["why"] for f in r["findings"]]')" = \
     "(False, '', ['nothing of the policy could be checked: stragglers'])" ]
-  rm -r out
-  cluster 'n[1-2]' --stages alone,all
-  expect_status 0
+  exits 0 'n[1-2]' --stages alone,all
   [ "$(verdict 'r["accepted"], r["unchecked"]')" = "(True, {})" ]
-  rm -r out
   echo '{"name": "site", "stragglers_max": 0, "device_gflops_min": 11.5}' >site.json
-  cluster 'n[1-2]' --stages alone
-  expect_status 0
+  exits 0 'n[1-2]' --stages alone
   grep -qx '  ACCEPTED: 1 of 2 checks passed; 1 not checked: ranks that are always slow (stragglers)' <<<"$output"
-  rm -r out
-  cluster 'n[1-2]' --stages pairs
-  expect_status 0
+  exits 0 'n[1-2]' --stages pairs
   [ "$(verdict 'r["accepted"]')" = False ]
   grep -q 'nothing found, but these stages check nothing against the policy' <<<"$output"
 }
@@ -269,16 +236,14 @@ END
 @test "a host with a bad cable is slow with every partner" {
   site
   printf '%s\n' 'link n2 all 60' >faults
-  per_host=1 cluster 'n[1-6]' --stages alone,pairs,all
-  expect_status 5
+  per_host=1 exits 5 'n[1-6]' --stages alone,pairs,all
   [ "$(verdict 'r["drain_list"], len(r["findings"])')" = "('n2', 1)" ]
 }
 
 @test "a wrong bit takes precedence over a slow device in the exit code, and both hosts are drained" {
   site
   printf '%s\n' 'flip n2 5,5,5' 'slow n3 0 1.2' >faults
-  cluster 'n[1-3]' --options '-b null --block 5'
-  expect_status 4
+  exits 4 'n[1-3]' --options '-b null --block 5'
   [ "$(verdict 'sorted(r["drain"])')" = "['n2', 'n3']" ]
 }
 
@@ -311,12 +276,10 @@ SH
   [ "$(verdict 'sorted(r["drain"]) == sorted("'"${wrong[*]} ${slow[*]}"'".split())')" = True ]
   grep -q "NodeName=" <<<"$output"
   # In a job of all hosts, a host is found by the order of ranks.
-  rm -r out
   echo '{"name": "site", "stragglers_max": 0}' >site.json
   printf '%s\n' 'a.x n4' 'b.x n3' 'c.x n2' 'd.x n1' >own
   echo 'slow b.x 1 1.06' >faults
-  cluster 'a.x,b.x,c.x,d.x' --stages alone,all
-  expect_status 5
+  exits 5 'a.x,b.x,c.x,d.x' --stages alone,all
   [ "$(verdict 'r["drain_list"]')" = b.x ]
   grep -q '^    scontrol update NodeName=b.x State=DRAIN' <<<"$output"
 }
@@ -330,7 +293,6 @@ SH
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('duplicate', ['n1', 'n1.cluster'])])" ]
   grep -q 'n1 and n1.cluster: n1 and n1.cluster are one host, vm1' <<<"$output"
   [ "$(ls out/steps/pair-*.json)" = out/steps/pair-n1-n2.json ]
-  rm -r out
   cat >reversed <<SH
 #!/bin/bash
 exec "$top_srcdir/tests/sites/fake-cluster" "\$(tr , '\n' <<<"\$1" | tac | paste -sd,)" "\${@:2}"
@@ -339,8 +301,7 @@ SH
   echo 'slow n1 0 1.06' >faults
   echo '{"name": "site", "stragglers_max": 0}' >site.json
   : >own
-  per_host=1 cluster 'n[1-4]' --stages alone,all --launcher './reversed {list} {per_host}'
-  expect_status 3
+  per_host=1 exits 3 'n[1-4]' --stages alone,all --launcher './reversed {list} {per_host}'
   [ "$(verdict 'r["drain_list"], r["run_again_list"], [f["kind"] for f in r["findings"]]')" = "('', 'n[1-4]', ['environment'])" ]
   grep -q 'the launcher placed ranks on other hosts than requested: ranks of n1 ran on n1 and n4' <<<"$output"
 }
@@ -349,57 +310,41 @@ SH
   site
   # One of an exchange's two messages is slower, so that the exchange takes 1.43 times as long.
   echo 'link n1 n3 1.85' >faults
-  cluster 'n[1-4]' --stages alone,pairs
-  expect_status 5
+  exits 5 'n[1-4]' --stages alone,pairs
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('path', ['n1', 'n3'])])" ]
-  rm -r out
   per_host=1
   # With four hosts, one bad host is part of half of all pairs.
   echo 'link n2 all 3' >faults
-  cluster 'n[1-4]' --stages alone,pairs
-  expect_status 5
+  exits 5 'n[1-4]' --stages alone,pairs
   [ "$(verdict 'r["drain_list"]')" = n2 ]
-  rm -r out
   # With four hosts, one slow host is left out of the pairs.
   printf '%s\n' 'link n2 all 2.5' 'slow n4 0 1.2' >faults
-  cluster 'n[1-4]' --stages alone,pairs
-  expect_status 5
+  exits 5 'n[1-4]' --stages alone,pairs
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('n[2,4]', [('slow', ['n4']), ('slow', ['n2'])])" ]
   run ! grep -q '>None<' out/accept.html
-  rm -r out
   : >faults
-  cluster 'n[1-2]' --stages alone,pairs
-  expect_status 0
+  exits 0 'n[1-2]' --stages alone,pairs
   grep -q '^  ACCEPTED: .*; not judged: links between hosts (2 hosts, 1 pair measured)\(;\|$\)' <<<"$output"
   [ "$(verdict 'r["accepted"], r["not_judged"]')" = "(True, ['not judged: links between hosts (2 hosts, 1 pair measured)'])" ]
   grep -q 'links between hosts (2 hosts' out/accept.html
-  rm -r out
-  cluster 'n[1-3]' --stages alone,pairs
-  expect_status 0
+  exits 0 'n[1-3]' --stages alone,pairs
   grep -q '^  ACCEPTED: ' <<<"$output"
   run ! grep -q 'not judged' <<<"$output"
 }
 
 @test "slow hosts that are as many as the others are suspects, and are not drained" {
-  cluster 'n[1-2]' --stages alone,all --policy default
-  expect_status 0
-  rm -r out
+  exits 0 'n[1-2]' --stages alone,all --policy default
   echo 'host n2 1.18' >faults
-  cluster 'n[1-2]' --stages alone,all --policy default
-  expect_status 5
+  exits 5 'n[1-2]' --stages alone,all --policy default
   [ "$(verdict 'r["drain_list"], r["suspect"], r["accepted"]')" = "('', {'n2': ['15% slower than the other host']}, False)" ]
   grep -q '^  suspect: n2 (15% slower than the other host)$' <<<"$output"
-  rm -r out
   printf '%s\n' 'host n2 1.25' 'host n3 1.25' >faults
-  per_host=1 cluster 'n[1-4]' --stages alone,all --policy default
-  expect_status 5
+  per_host=1 exits 5 'n[1-4]' --stages alone,all --policy default
   [ "$(verdict 'r["drain_list"], sorted(r["suspect"])')" = "('', ['n2', 'n3'])" ]
   grep -q '^  suspect: n\[2-3\] (20% slower than the other hosts)$' <<<"$output"
-  rm -r out
   # A smaller difference is reported only if a job of all hosts is slow because of it.
   echo 'host n1 1.08' >faults
-  cluster 'n[1-2]' --stages alone,all --policy default
-  expect_status 5
+  exits 5 'n[1-2]' --stages alone,all --policy default
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('suspect', ['n1'])])" ]
 }
 
@@ -482,16 +427,14 @@ SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-3]
 SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n[4-6]
 SwitchName=spine Level=1 LinkSpeed=1 Nodes=n[1-6] Switches=leaf[1-2]
 TEXT
-  per_host=1 cluster 'n[1-6]' --topology topology --rounds 1 --stages alone,pairs,switches,all
-  expect_status 0
+  per_host=1 exits 0 'n[1-6]' --topology topology --rounds 1 --stages alone,pairs,switches,all
   [ -s out/steps/switch-leaf1.json ] && [ -s out/steps/switch-leaf2.json ] && [ ! -e out/steps/switch-spine.json ]
 }
 
 @test "a device and a host that are 5% slower are found only by comparison with the others, and they alone are named" {
   echo '{"name": "site", "stragglers_max": 0}' >site.json
   printf '%s\n' 'slow n2 1 1.05' 'host n4 1.05' >faults
-  cluster 'n[1-5]' --stages alone,all
-  expect_status 5
+  exits 5 'n[1-5]' --stages alone,all
   [ "$(verdict 'r["drain_list"], sorted((f["hosts"][0], f["step"]) for f in r["findings"])')" = \
     "('n[2,4]', [('n2', 'all'), ('n4', 'all'), ('n4', 'all')])" ]
 }

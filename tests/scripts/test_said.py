@@ -7,7 +7,9 @@ import io
 import json
 import os
 import pathlib
+import re
 import subprocess
+import tempfile
 import types
 
 import helper  # first, because it makes other modules importable
@@ -21,10 +23,35 @@ import report
 import slurm
 import stages
 import store
+import tools
+from endings import BadInput, Trouble
 from hosts import expand, fold
 from test_pages import Page
 
 NOW = 1764000000.5
+# files below /sys by folder; ~ is a space
+SYSFS = {
+    "bus/pci/devices/0000:0a:00.0": "vendor=0x10de class=0x030200 current_link_width=16",
+    "bus/pci/devices/0000:0b:00.0": "vendor=0x10de class=0x030000 current_link_width=8",
+    "bus/pci/devices/0000:0c:00.0": "vendor=0x1002 class=0x120000 device=0x740f "
+    "vbios_version=113-D mem_info_vram_total=68702699520",
+    "bus/pci/devices/0000:0d:00.0": "vendor=0x1a03 class=0x030000",
+    "class/infiniband/mlx5_0": "ports/1/rate=400~Gb/sec~(4X~NDR) ports/1/state=4:~ACTIVE "
+    "ports/2/rate=100~Gb/sec ports/2/state=1:~DOWN fw_ver=28.39 device/current_link_width=16",
+    "class/net/eth0": "device/current_link_width=4 speed=25000 operstate=up",
+    "class/net": "lo/operstate=unknown ib0/device/infiniband/mlx5_0= ib0/operstate=up",
+    "devices/system/cpu": "cpu0/topology/physical_package_id=0 cpu1/topology/x= "
+    "cpu2/topology/physical_package_id=1",
+    ".": "devices/system/node/node0/x= devices/system/node/node1/x= module/amdgpu/version=6.7",
+}
+SMI = """#!/bin/sh
+case "$*" in
+  *name*) echo "00000000:0A:00.0, NVIDIA H100, 81559, 96.00.30, GPU-9a, 165" ;;
+  nvlink*) printf 'GPU 0: NVIDIA H100 (UUID: GPU-9a)\\n\\t Link 0: 26.562 GB/s\\n' ;;
+  *ecc*) echo "00000000:0A:00.0, 3, Yes" ;;
+  -i*) echo "firmware-version: 20.8.4 more" ;;
+esac
+"""
 BODIES = {
     "sass": ".text.some:\n.L_x_1:\n%s",
     "ptx": ".visible .entry some(\n)\n{\n$L:\n%s\n}",
@@ -111,10 +138,11 @@ class Said(helper.Case):
             has, time_left = (lambda self, program: True), (lambda self: 100)
 
             def document(self, name):
-                slow, wire = name in self.slow, {"wire": {"share": 0.5, "card": "mlx5_0/1"}}
-                phases = dict.fromkeys(("pack", "d2h", "transfer", "h2d", "unpack"), 1e-6 + slow)
+                seconds = self.slow.get(name, 1e-6 * bool(self.slow))  # 0 if none is slow
+                phases = dict.fromkeys(("pack", "d2h", "transfer", "h2d", "unpack"), seconds)
+                wire = {"share": 0.5, "card": "mlx5_0/1"}
                 other = {
-                    "ranks": [{"rank": 0, "gflops": 9, "phases": phases, **wire}],
+                    "ranks": [{"rank": 0, "gflops": 9, "phases": phases, "wire": wire}],
                     "result": {"samples": [1, 2, 1]},
                 }
                 return self.documents.get(name) or (other if "-" in name else None)
@@ -151,7 +179,8 @@ class Said(helper.Case):
             ("none", "", {f"alone-{host}": "environment" for host in "abcd"}),
         ):
             made, run = self.run_of([(100 - at, 0.001) for at in range(4)]), Played()
-            run.documents, run.slow, run.words, run.a.given = made.documents, slow.split(), [], {}
+            run.slow = dict.fromkeys(slow.split(), 1)
+            run.documents, run.words, run.a.given = made.documents, [], {}
             run.outcomes = {step: {**bad, "outcome": outcome} for step, outcome in outcomes.items()}
             run.a.leaves, run.a.rounds, run.a.parallel = {"s": list("abc"), "t": ["d"]}, 3, 4
             run.a.inventory, run.a.expected, run.a.launcher = None, dict.fromkeys("abcd", {}), "go"
@@ -238,6 +267,53 @@ print('"0","other","byte","7"\\n==ERROR== ERR_NVGPUCTRPERM == no permission')
             except ValueError as error:
                 texts.append(error)
         self.as_before("inventories", "\n".join(map(str, texts)))
+
+    def test_hardware(self):
+        """an inventory has what /sys, nvidia-smi and ethtool report, and no virtual network card"""
+        for folder, files in SYSFS.items():
+            for name, text in (file.split("=") for file in files.split()):
+                path = pathlib.Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text.replace("~", " ") + "\n")
+        pathlib.Path("smi").write_text(SMI)
+        os.chmod("smi", 0o755)
+        found = [inventory.hardware(".", tool, tool) for tool in ("./smi", None)]
+        for one in found:
+            for key in ("cpu", "cpus", "memory_gib", "kernel"):
+                del one[key]  # those of this host
+        self.as_before("hardware", found)
+
+    def test_tools(self):
+        """isa-report compiles and disassembles with the tools that are there"""
+        files = {"a.cu": b"HAVE_SM90A", "e.cubin": b"\x7fELF".ljust(18) + b"\xbe\0", "f": b"!<ar"}
+        for name in ("a.cu", "b.cu", "c.cl", "d.ptx", "e.cubin", "f", "g"):
+            pathlib.Path(name).write_bytes(files.setdefault(name, b""))
+        lines, there = [], []
+
+        def played(command, what):
+            for option, path in zip(command, command[1:]):
+                if option == "-o" and path != "-":
+                    pathlib.Path(path).touch()
+            lines.append("  " + " ".join(map(str, (*command, what))))
+            return ""
+
+        self.replace(tools, "run", played)
+        self.replace(tools, "clc_library", lambda *given: "-".join(given))
+        self.replace(tools.shutil, "which", lambda name: f"/a/{name}" * (f"/a/{name}" in there))
+        self.replace(tools.os, "access", lambda path, _: path in there)
+        sources = *files, str(helper.SOURCE / "himeno/kernels/opencl/block16.cl")
+        for some in ("/a/nvcc /a/nvdisasm", "/usr/local/cuda/bin/cuobjdump /a/clang", "/a/nvcc"):
+            there[:] = some.split()
+            for source in sources:
+                for isa in ("auto", "sass", "ptx", "gcn"):
+                    try:
+                        isa, note = tools.choose_isa(source, isa)
+                        lines.append(f"{some}: {source}: {isa} {note}")
+                        tools.kernels_of(source, isa, None, ["-DA=1"])
+                    except (BadInput, Trouble) as error:
+                        lines.append(f"  {error}")
+        text = re.sub(rf"{tempfile.gettempdir()}/\w+/", "", "\n".join(lines))
+        self.as_before("isa: tools", text.replace(str(helper.SOURCE), "."))
 
     def test_studies(self):
         """a study has its points, their commands and Slurm's, and the reasons of further points"""
