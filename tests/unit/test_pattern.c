@@ -66,7 +66,7 @@ static const struct {
   const char *text;
 } cases[] = {FAULTS(CASE)};
 
-static void faults_are_put_into_words(void **state)
+TEST(faults_are_put_into_words)
 {
   char text[PATTERN_TEXT_MAX];
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -84,7 +84,7 @@ static void faults_are_put_into_words(void **state)
   }
 }
 
-static void distances_count_the_floats_between(void **state)
+TEST(distances_count_the_floats_between)
 {
   assert_int_equal(wrong_distance(1.0f, 1.0f), 0);
   assert_int_equal(wrong_distance(1.0f, 1.0f + 0x1p-23f), 1);
@@ -96,11 +96,4 @@ static void distances_count_the_floats_between(void **state)
   assert_int_equal(wrong_distance(0.0f / 0.0f * 1.0f, 2.0f), -1);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(faults_are_put_into_words),
-      cmocka_unit_test(distances_count_the_floats_between),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -15,7 +15,7 @@ static struct telemetry_sample cool(void)
   return (struct telemetry_sample){300, 1980, 2619, 55, 0};
 }
 
-static void each_block_has_its_row_until_the_table_is_full(void **state)
+TEST(each_block_has_its_row_until_the_table_is_full)
 {
   static struct series s;
   series_open(&s, 1);
@@ -28,7 +28,7 @@ static void each_block_has_its_row_until_the_table_is_full(void **state)
   for (int b = 0; b < SERIES_ROWS_MAX; b++) assert_int_equal(s.rows[b].celsius, b);
 }
 
-static void a_hot_block_among_a_million_is_in_its_row(void **state)
+TEST(a_hot_block_among_a_million_is_in_its_row)
 {
   static struct series s;
   const struct telemetry_sample hot = {700, 1200, 2619, 91, THROTTLE_THERMAL};
@@ -47,7 +47,7 @@ static void a_hot_block_among_a_million_is_in_its_row(void **state)
               row->throttle == THROTTLE_THERMAL);
 }
 
-static void many_ranks_have_fewer_rows_each(void **state)
+TEST(many_ranks_have_fewer_rows_each)
 {
   static const int ranks[] = {1, 16, 17, 100, 100000}, most[] = {1024, 1024, 962, 162, 8};
   static struct series s;
@@ -57,7 +57,7 @@ static void many_ranks_have_fewer_rows_each(void **state)
   }
 }
 
-static void unknown_values_are_not_the_least(void **state)
+TEST(unknown_values_are_not_the_least)
 {
   const struct telemetry_sample none = {-1, -1, -1, -1, -1};
   struct telemetry_sample worst = none, sample = cool();
@@ -100,7 +100,7 @@ static void blocks_pass(struct record *r, int n)
   }
 }
 
-static void a_change_is_kept_with_its_block_and_both_values(void **state)
+TEST(a_change_is_kept_with_its_block_and_both_values)
 {
   struct record *r = record_of("fixed=2 width=16");
   const struct record_change *c = r->changes;
@@ -116,7 +116,7 @@ static void a_change_is_kept_with_its_block_and_both_values(void **state)
   record_close(r);
 }
 
-static void changes_beyond_the_list_are_counted(void **state)
+TEST(changes_beyond_the_list_are_counted)
 {
   struct record *r = record_of("rows=0");
   char readings[16];
@@ -132,7 +132,7 @@ static void changes_beyond_the_list_are_counted(void **state)
 
 /* Blocks that are shorter than a read of the device must not be slowed. Changes are found at the
  * end. */
-static void short_blocks_are_not_all_recorded(void **state)
+TEST(short_blocks_are_not_all_recorded)
 {
   struct record *r = record_of("fixed=0");
   const struct solver_block block = {.sweeps = 1};
@@ -149,7 +149,7 @@ static void short_blocks_are_not_all_recorded(void **state)
 
 /* ---- counters ---- */
 
-static void each_counter_rises_alone(void **state)
+TEST(each_counter_rises_alone)
 {
   static const char *const words[TELEMETRY_COUNTERS] = {
       "fixed", "broken", "rows", "resent", "link_replays", "link_recoveries", "link_data", "xid", NULL};
@@ -183,7 +183,7 @@ static int is_rate(struct record *r, double rate)
 }
 
 /* 50 errors per second, except in one minute with 200, which has half of the run's errors. */
-static void crc_errors_of_hours_are_rated_by_the_worst_minute(void **state)
+TEST(crc_errors_of_hours_are_rated_by_the_worst_minute)
 {
   struct record *r = record_of("link_flits=7000");
   setenv("FAKE_NVML", "link_flits=10000", 1);
@@ -200,7 +200,7 @@ static void crc_errors_of_hours_are_rated_by_the_worst_minute(void **state)
 }
 
 /* Ten seconds count as a minute. Of 70 s, the last ten count with the minute before them. */
-static void crc_errors_of_seconds_are_rated_per_minute(void **state)
+TEST(crc_errors_of_seconds_are_rated_per_minute)
 {
   struct record *r = record_of("link_data=7000");
   setenv("FAKE_NVML", "link_data=9400", 1);
@@ -222,7 +222,7 @@ static void crc_errors_of_seconds_are_rated_per_minute(void **state)
   record_close(r);
 }
 
-static void a_card_that_counts_errors_is_named(void **state)
+TEST(a_card_that_counts_errors_is_named)
 {
   char folder[] = "/tmp/record-XXXXXX", command[600];
   const char *source = getenv("top_srcdir");
@@ -249,7 +249,7 @@ static void a_card_that_counts_errors_is_named(void **state)
 
 /* ---- times ---- */
 
-static void exchange_is_all_but_computing_waiting_and_reducing(void **state)
+TEST(exchange_is_all_but_computing_waiting_and_reducing)
 {
   struct record *r = record_of("");
   struct solver_block block = {.sweeps = 1};
@@ -261,7 +261,7 @@ static void exchange_is_all_but_computing_waiting_and_reducing(void **state)
   record_close(r);
 }
 
-static void of_more_blocks_than_fit_those_kept_are_spread_over_all(void **state)
+TEST(of_more_blocks_than_fit_those_kept_are_spread_over_all)
 {
   struct record *r = record_of("");
   for (int b = 1; b <= 5 * RECORDS_MAX; b++) {
@@ -277,7 +277,7 @@ static void of_more_blocks_than_fit_those_kept_are_spread_over_all(void **state)
   record_close(r);
 }
 
-static void each_reason_of_a_throttled_block_counts(void **state)
+TEST(each_reason_of_a_throttled_block_counts)
 {
   struct record *r = record_of("throttle=96");
   const struct solver_block block = {.sweeps = 1};
@@ -296,7 +296,7 @@ static void each_reason_of_a_throttled_block_counts(void **state)
 }
 
 /* A hundred bytes are sent, and the device's counters show by which path. */
-static void the_path_of_bytes_follows_from_counters(void **state)
+TEST(the_path_of_bytes_follows_from_counters)
 {
   static const struct {
     const char *used, *handover;
@@ -330,24 +330,4 @@ static void the_path_of_bytes_follows_from_counters(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_block_has_its_row_until_the_table_is_full),
-      cmocka_unit_test(a_hot_block_among_a_million_is_in_its_row),
-      cmocka_unit_test(many_ranks_have_fewer_rows_each),
-      cmocka_unit_test(unknown_values_are_not_the_least),
-      cmocka_unit_test(a_change_is_kept_with_its_block_and_both_values),
-      cmocka_unit_test(changes_beyond_the_list_are_counted),
-      cmocka_unit_test(short_blocks_are_not_all_recorded),
-      cmocka_unit_test(each_counter_rises_alone),
-      cmocka_unit_test(crc_errors_of_hours_are_rated_by_the_worst_minute),
-      cmocka_unit_test(crc_errors_of_seconds_are_rated_per_minute),
-      cmocka_unit_test(a_card_that_counts_errors_is_named),
-      cmocka_unit_test(exchange_is_all_but_computing_waiting_and_reducing),
-      cmocka_unit_test(of_more_blocks_than_fit_those_kept_are_spread_over_all),
-      cmocka_unit_test(each_reason_of_a_throttled_block_counts),
-      cmocka_unit_test(the_path_of_bytes_follows_from_counters),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

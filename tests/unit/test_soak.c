@@ -33,6 +33,7 @@ struct rig {
 static int rig_open(void **state)
 {
   static struct rig rig;
+  setenv("OMP_NUM_THREADS", "1", 0);
   struct solver_config config = {.comm = MPI_COMM_SELF,
                                  .kernel = himeno_kernel_find(himeno_kernels_find("cpu"), "stream"),
                                  .transport = &halo_transport_staged,
@@ -121,7 +122,7 @@ static int array_after(int array)
   return array == SOLVER_OLDER ? SOLVER_NEWEST : array;
 }
 
-static void clean_blocks_are_right(void **state)
+TEST(clean_blocks_are_right)
 {
   struct rig *rig = *state;
   struct verify_value value = {.source = VERIFY_KNOWN};
@@ -139,7 +140,7 @@ static void clean_blocks_are_right(void **state)
   }
 }
 
-static void every_flip_still_in_memory_is_reported_with_its_place(void **state)
+TEST(every_flip_still_in_memory_is_reported_with_its_place)
 {
   struct rig *rig = *state;
   uint64_t random = 2009;
@@ -197,7 +198,7 @@ static void table_print(int seen[GROUPS][BIT_CLASSES][INTERVALS], int n[GROUPS][
 
 /* Between rare checks, a flip in the field can vanish by rounding. Coefficients are never written,
  * so a flip in them stays. */
-static void rarer_checks_miss_only_what_has_faded_from_the_field(void **state)
+TEST(rarer_checks_miss_only_what_has_faded_from_the_field)
 {
   struct rig *rig = *state;
   static int seen[GROUPS][BIT_CLASSES][INTERVALS], n[GROUPS][BIT_CLASSES][INTERVALS];
@@ -218,7 +219,7 @@ static void rarer_checks_miss_only_what_has_faded_from_the_field(void **state)
   if (getenv("FLIP_TABLE")) table_print(seen, n);
 }
 
-static void the_last_sweep_is_checked_where_the_block_is_no_multiple(void **state)
+TEST(the_last_sweep_is_checked_where_the_block_is_no_multiple)
 {
   const struct flip flip = {.array = SOLVER_NEWEST, .point = {5, 6, 7}, .bit = 22, .sweep = PASSES};
   for (int every = 5; every <= PASSES + 1; every += 4) {
@@ -228,7 +229,7 @@ static void the_last_sweep_is_checked_where_the_block_is_no_multiple(void **stat
 }
 
 /* Two flips of the same bit cancel. */
-static void a_block_stops_where_faults_are_due_in_order(void **state)
+TEST(a_block_stops_where_faults_are_due_in_order)
 {
   struct solver_grid *grid = solver_grid(((const struct rig *)*state)->solver);
   const int64_t swept = grid->swept;
@@ -266,7 +267,7 @@ static status_t repeat_played(struct himeno_exec *exec, struct gpu_queue *queue,
   return STATUS_OK;
 }
 
-static void a_multiprocessor_that_differs_from_most_is_reported(void **state)
+TEST(a_multiprocessor_that_differs_from_most_is_reported)
 {
   struct solver_grid *grid = solver_grid(((const struct rig *)*state)->solver);
   const struct himeno_kernel_set *own = grid->set;
@@ -284,7 +285,7 @@ static void a_multiprocessor_that_differs_from_most_is_reported(void **state)
   assert_memory_equal(&c->must_be, &(float){108}, sizeof(float));
 }
 
-static void a_planted_fault_is_read_from_text(void **state)
+TEST(a_planted_fault_is_read_from_text)
 {
   static const char invalid[] =
       "p@-1 0,0,0 3 1\0p@ 0,0,0 3 1\0p@1x 0,0,0 3 1\0a4 0,0,0 1 1\0p 0,0,0 32 1\0p 0,0 3 1\0"
@@ -302,7 +303,7 @@ static void a_planted_fault_is_read_from_text(void **state)
 }
 
 /* Two devices soak for half a day each; two ranks share one of them. */
-static void a_clean_soak_reports_what_it_excludes_and_its_load(void **state)
+TEST(a_clean_soak_reports_what_it_excludes_and_its_load)
 {
   static struct himeno_rank ranks[3];
   struct telemetry_sample rows[6] = {[0] = {.watts = 690}, {.watts = 660}, {.watts = 630}, {.watts = -1}};
@@ -338,7 +339,7 @@ static void a_clean_soak_reports_what_it_excludes_and_its_load(void **state)
   free(text);
 }
 
-static void a_torn_line_is_ended_before_the_next(void **state)
+TEST(a_torn_line_is_ended_before_the_next)
 {
   char path[] = "/tmp/soak-XXXXXX", text[64] = "";
   FILE *file = fdopen(mkstemp(path), "w"), *log;
@@ -368,7 +369,7 @@ int fsync(int descriptor)
   return (int)syscall(SYS_fsync, descriptor);
 }
 
-static void a_line_is_whole_on_the_disk_before_the_next_slice(void **state)
+TEST(a_line_is_whole_on_the_disk_before_the_next_slice)
 {
   char path[] = "/tmp/soak-XXXXXX";
   FILE *log;
@@ -388,23 +389,4 @@ static void a_line_is_whole_on_the_disk_before_the_next_slice(void **state)
   remove(path);
 }
 
-int main(int argc, char **argv)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(clean_blocks_are_right),
-      cmocka_unit_test(every_flip_still_in_memory_is_reported_with_its_place),
-      cmocka_unit_test(the_last_sweep_is_checked_where_the_block_is_no_multiple),
-      cmocka_unit_test(rarer_checks_miss_only_what_has_faded_from_the_field),
-      cmocka_unit_test(a_block_stops_where_faults_are_due_in_order),
-      cmocka_unit_test(a_multiprocessor_that_differs_from_most_is_reported),
-      cmocka_unit_test(a_planted_fault_is_read_from_text),
-      cmocka_unit_test(a_clean_soak_reports_what_it_excludes_and_its_load),
-      cmocka_unit_test(a_torn_line_is_ended_before_the_next),
-      cmocka_unit_test(a_line_is_whole_on_the_disk_before_the_next_slice),
-  };
-  setenv("OMP_NUM_THREADS", "1", 0);
-  MPI_Init(&argc, &argv);
-  int failed = cmocka_run_group_tests(tests, rig_open, rig_close);
-  MPI_Finalize();
-  return failed;
-}
+UNIT_MAIN_MPI(rig_open, rig_close)

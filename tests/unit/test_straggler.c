@@ -36,7 +36,7 @@ static int run(int ranks, const struct machine *machine, struct straggler found[
   return found_of = straggler_find(&in, found, FOUND_MAX);
 }
 
-static void two_hundred_clean_runs_accuse_nobody(void **state)
+TEST(two_hundred_clean_runs_accuse_nobody)
 {
   static const int ranks[] = {4, 8, 16, 27, 32, 64};
   struct straggler found[FOUND_MAX];
@@ -45,7 +45,7 @@ static void two_hundred_clean_runs_accuse_nobody(void **state)
       assert_int_equal(run(ranks[n], &(struct machine){.seed = seed}, found), 0);
 }
 
-static void a_device_five_percent_slower_is_named_alone(void **state)
+TEST(a_device_five_percent_slower_is_named_alone)
 {
   static const int ranks[] = {8, 16, 32, 64};
   struct straggler found[FOUND_MAX];
@@ -62,7 +62,7 @@ static void a_device_five_percent_slower_is_named_alone(void **state)
     }
 }
 
-static void both_ends_of_a_bad_link_are_named_and_nobody_else(void **state)
+TEST(both_ends_of_a_bad_link_are_named_and_nobody_else)
 {
   static const int ranks[] = {8, 16, 64};
   struct straggler found[FOUND_MAX];
@@ -74,7 +74,7 @@ static void both_ends_of_a_bad_link_are_named_and_nobody_else(void **state)
   }
 }
 
-static void a_slow_device_and_a_bad_link_at_once(void **state)
+TEST(a_slow_device_and_a_bad_link_at_once)
 {
   const struct machine machine = {.seed = 5, .device[17] = 1.05, .a = 2, .b = 4, .link = 8};
   struct straggler found[FOUND_MAX];
@@ -83,7 +83,7 @@ static void a_slow_device_and_a_bad_link_at_once(void **state)
   assert_int_equal(found[0].of, JUDGE_COMPUTE);
 }
 
-static void a_whole_host_of_eight_among_sixty_four(void **state)
+TEST(a_whole_host_of_eight_among_sixty_four)
 {
   struct straggler found[FOUND_MAX];
   struct machine machine = {.seed = 9};
@@ -96,12 +96,12 @@ static void a_whole_host_of_eight_among_sixty_four(void **state)
 
 /* ---- a busy machine ---- */
 
-static uint64_t state;
+static uint64_t drawn;
 
 static double uniform(void)
 {
-  state = hash_mix(state);
-  return ((double)(state >> 11) + 0.5) * 0x1p-53;
+  drawn = hash_mix(state);
+  return ((double)(drawn >> 11) + 0.5) * 0x1p-53;
 }
 
 static double normal(void)
@@ -143,12 +143,12 @@ static int busy_run(int ranks, int blocks, const struct busy *busy, double slow,
 
 /* The machines range from quiet ones to those where a third of all blocks are disturbed, for two
  * blocks on average. */
-static void ten_thousand_runs_on_a_busy_machine_accuse_in_ten_at_most(void **state_)
+TEST(ten_thousand_runs_on_a_busy_machine_accuse_in_ten_at_most)
 {
   static const int ranks[] = {4, 5, 8, 16}, blocks[] = {1, 3, 6, 7, 8, 10, 13, 20, 40};
   struct straggler found[FOUND_MAX];
   int accusing = 0;
-  state = 23;
+  drawn = 23;
   for (int n = 0; n < 10000; n++) {
     struct busy busy = {.noise = 0.003 * pow(10, uniform()), .ends = 0.5 + 0.5 * uniform()};
     busy.begins = 0.3 * uniform();
@@ -158,13 +158,13 @@ static void ten_thousand_runs_on_a_busy_machine_accuse_in_ten_at_most(void **sta
   assert_true(accusing <= 10);
 }
 
-static void a_rank_four_percent_slow_is_found_in_ten_blocks(void **state_)
+TEST(a_rank_four_percent_slow_is_found_in_ten_blocks)
 {
   static const int ranks[] = {4, 8, 16, 64}, blocks[] = {10, 12, 20};
   const struct busy quiet = {.noise = 0.003};
   struct straggler found[FOUND_MAX];
   int named = 0;
-  state = 42;
+  drawn = 42;
   for (int n = 0; n < 1200; n++)
     named += busy_run(ranks[n % 4], blocks[n / 4 % 3], &quiet, 1.04, found) == 1 && found[0].rank == 0 &&
              found[0].of == JUDGE_COMPUTE;
@@ -190,7 +190,7 @@ static int still_run(int ranks, int blocks, const double *factors, double exchan
   return straggler_find(&in, found, FOUND_MAX);
 }
 
-static void the_least_share_that_counts_is_three_percent_of_compute_and_a_quarter_of_exchange(void **state_)
+TEST(the_least_share_that_counts_is_three_percent_of_compute_and_a_quarter_of_exchange)
 {
   const double above[] = {1.031, 1, 1, 1, 1}, below[] = {1.029, 1, 1, 1, 1}, equal[] = {1, 1, 1, 1, 1};
   struct straggler found[FOUND_MAX];
@@ -204,7 +204,7 @@ static void the_least_share_that_counts_is_three_percent_of_compute_and_a_quarte
 }
 
 /* The MAD of these ranks is 0.01, so the limit is 1 + 5·1.4826·0.01. */
-static void the_limit_is_five_standard_deviations_of_the_ranks(void **state_)
+TEST(the_limit_is_five_standard_deviations_of_the_ranks)
 {
   const double above[] = {1.075, 0.99, 0.99, 1, 1, 1.01, 1.01},
                below[] = {1.074, 0.99, 0.99, 1, 1, 1.01, 1.01};
@@ -215,7 +215,7 @@ static void the_limit_is_five_standard_deviations_of_the_ranks(void **state_)
 }
 
 /* Every usual rank's MAD is 0.03; the limit is 1 + 5·1.4826·1.2533·0.03/√18. */
-static void nor_is_it_finer_than_the_noise_of_so_many_blocks(void **state_)
+TEST(nor_is_it_finer_than_the_noise_of_so_many_blocks)
 {
   static const double levels[] = {0.97, 0.97, 1, 1, 1.03, 1.03};
   struct straggler found[FOUND_MAX];
@@ -231,7 +231,7 @@ static void nor_is_it_finer_than_the_noise_of_so_many_blocks(void **state_)
   assert_int_equal(straggler_find(&in, found, FOUND_MAX), 0);
 }
 
-static void with_fewer_blocks_than_the_test_needs_nobody_is_accused(void **state_)
+TEST(with_fewer_blocks_than_the_test_needs_nobody_is_accused)
 {
   static const struct {
     int ranks, blocks;
@@ -249,7 +249,7 @@ static void with_fewer_blocks_than_the_test_needs_nobody_is_accused(void **state
  * limit of 0.1%, divided by four ranks and by compute and exchange, is 0.0125%. 24 of 40 blocks are
  * too many for chance, but too few for a faulty device. If other ranks are slow in some blocks,
  * chance explains more, or any number, in particular if these blocks are successive (stride 1). */
-static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
+TEST(a_rank_is_accused_of_more_blocks_than_chance_explains)
 {
   static const struct {
     int ranks, blocks, others, stride, least; /* others: slow blocks of each other rank */
@@ -277,7 +277,7 @@ static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
 
 /* One rank has slower paths, and its neighbours' paths to it are equally slow: none is faulty. Of
  * the ranks with the same transport, a late one is still found. */
-static void exchanges_are_compared_only_by_the_same_transport(void **state_)
+TEST(exchanges_are_compared_only_by_the_same_transport)
 {
   struct straggler found[FOUND_MAX];
   struct judge_block times[8 * 10];
@@ -298,7 +298,7 @@ static void exchanges_are_compared_only_by_the_same_transport(void **state_)
   }
 }
 
-static void those_beyond_the_list_are_counted(void **state)
+TEST(those_beyond_the_list_are_counted)
 {
   struct straggler_ranks in;
   struct judge_block times[8 * BLOCKS];
@@ -310,23 +310,4 @@ static void those_beyond_the_list_are_counted(void **state)
   assert_int_equal(straggler_find(&in, found, 1), 3);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(two_hundred_clean_runs_accuse_nobody),
-      cmocka_unit_test(a_device_five_percent_slower_is_named_alone),
-      cmocka_unit_test(both_ends_of_a_bad_link_are_named_and_nobody_else),
-      cmocka_unit_test(a_slow_device_and_a_bad_link_at_once),
-      cmocka_unit_test(a_whole_host_of_eight_among_sixty_four),
-      cmocka_unit_test(ten_thousand_runs_on_a_busy_machine_accuse_in_ten_at_most),
-      cmocka_unit_test(a_rank_four_percent_slow_is_found_in_ten_blocks),
-      cmocka_unit_test(the_least_share_that_counts_is_three_percent_of_compute_and_a_quarter_of_exchange),
-      cmocka_unit_test(the_limit_is_five_standard_deviations_of_the_ranks),
-      cmocka_unit_test(nor_is_it_finer_than_the_noise_of_so_many_blocks),
-      cmocka_unit_test(with_fewer_blocks_than_the_test_needs_nobody_is_accused),
-      cmocka_unit_test(a_rank_is_accused_of_more_blocks_than_chance_explains),
-      cmocka_unit_test(exchanges_are_compared_only_by_the_same_transport),
-      cmocka_unit_test(those_beyond_the_list_are_counted),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -36,7 +36,7 @@ static status_t verdict_at(int sweeps, double gosa, uint64_t checksum)
       &(struct solver_block){.sweeps = 10, .gosa = 0.5, .checksum = 0x1234, .checks = checks, .n_checks = 2});
 }
 
-static void a_check_point_is_compared_where_both_have_it(void **state)
+TEST(a_check_point_is_compared_where_both_have_it)
 {
   assert_int_equal(verdict_at(4, 0.75, 0x44), STATUS_OK);
   assert_int_equal(verdict_at(8, 0.625, 0x88), STATUS_OK);
@@ -46,13 +46,13 @@ static void a_check_point_is_compared_where_both_have_it(void **state)
   assert_int_equal(verdict_at(6, 0.1, 0x1), STATUS_OK);
 }
 
-static void one_bit_of_the_checksum_is_wrong(void **state)
+TEST(one_bit_of_the_checksum_is_wrong)
 {
   for (int bit = 0; bit < 64; bit++)
     assert_int_equal(verdict(0.5, 0x1234 ^ (uint64_t)1 << bit), STATUS_WRONG);
 }
 
-static void gosa_beyond_the_tolerance_is_wrong(void **state)
+TEST(gosa_beyond_the_tolerance_is_wrong)
 {
   assert_int_equal(verdict(0.5, 0x1234), STATUS_OK);
   assert_int_equal(verdict(0.5 * (1 + 5e-10), 0x1234), STATUS_OK);
@@ -70,7 +70,7 @@ static const struct solver_check *known_check(const int64_t extent[3], enum hime
 }
 
 /* Changes from the edges do not reach the centre: in XS up to 12 sweeps, in S up to 60. */
-static void standard_data_have_the_known_values_without_a_solver(void **state)
+TEST(standard_data_have_the_known_values_without_a_solver)
 {
   static const int lengths[] = {1, 3, 10, 12, 60, 120};
   struct solver_config config = {.comm = MPI_COMM_SELF, .kernel = himeno_kernel_reference};
@@ -122,7 +122,7 @@ status_t __wrap_watch_allreduce(MPI_Comm comm, const void *send, void *receive, 
   return __real_watch_allreduce(comm, send, receive, count, type, op, what);
 }
 
-static void check_points_are_left_out_rather_than_the_end(void **state)
+TEST(check_points_are_left_out_rather_than_the_end)
 {
   static const struct {
     double limit;
@@ -149,7 +149,7 @@ static void check_points_are_left_out_rather_than_the_end(void **state)
 }
 
 /* For size L per rank (-w) on a few ranks, stored values save a slow host the computation. */
-static void weak_grids_of_a_few_ranks_are_known(void **state)
+TEST(weak_grids_of_a_few_ranks_are_known)
 {
   for (int ranks = 2; ranks <= 16; ranks++)
     for (int data = HIMENO_STANDARD; data <= HIMENO_DENSE; data++) {
@@ -163,7 +163,7 @@ static void weak_grids_of_a_few_ranks_are_known(void **state)
 }
 
 /* Every line of the golden table for a named size must be among the known values, and equal. */
-static void known_values_are_the_golden_ones(void **state)
+TEST(known_values_are_the_golden_ones)
 {
   char line[256], data[16], size[32], path[4096];
   struct grid_size parsed;
@@ -189,7 +189,7 @@ static void known_values_are_the_golden_ones(void **state)
   assert_int_equal(compared, 30);
 }
 
-static void every_named_size_and_no_other_has_its_check_points_and_constants(void **state)
+TEST(every_named_size_and_no_other_has_its_check_points_and_constants)
 {
   assert_null(known_check((int64_t[]){32, 32, 64}, HIMENO_DENSE, 11));
   assert_null(known_check((int64_t[]){512, 512, 1024}, HIMENO_DENSE, 100));
@@ -203,20 +203,4 @@ static void every_named_size_and_no_other_has_its_check_points_and_constants(voi
     }
 }
 
-int main(int argc, char **argv)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(standard_data_have_the_known_values_without_a_solver),
-      cmocka_unit_test(check_points_are_left_out_rather_than_the_end),
-      cmocka_unit_test(weak_grids_of_a_few_ranks_are_known),
-      cmocka_unit_test(a_check_point_is_compared_where_both_have_it),
-      cmocka_unit_test(one_bit_of_the_checksum_is_wrong),
-      cmocka_unit_test(gosa_beyond_the_tolerance_is_wrong),
-      cmocka_unit_test(known_values_are_the_golden_ones),
-      cmocka_unit_test(every_named_size_and_no_other_has_its_check_points_and_constants),
-  };
-  MPI_Init(&argc, &argv);
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  MPI_Finalize();
-  return failed;
-}
+UNIT_MAIN_MPI(NULL, NULL)

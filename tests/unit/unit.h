@@ -39,11 +39,21 @@ static inline struct unit_list *unit_list(void)
   static void name(void **state)
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 
-/** \brief Runs all tests of the file between the functions \a first and \a last. */
+/** \brief Runs all tests of the file between the functions \a first and \a last; UNIT_MAIN_MPI
+ * runs them with MPI. */
 #define UNIT_MAIN(first, last)                                                                               \
   int main(void)                                                                                             \
   {                                                                                                          \
     return _cmocka_run_group_tests("tests", unit_list()->test, unit_list()->n, first, last);                 \
+  }
+
+#define UNIT_MAIN_MPI(first, last)                                                                           \
+  int main(int argc, char **argv)                                                                            \
+  {                                                                                                          \
+    MPI_Init(&argc, &argv);                                                                                  \
+    const int failed = _cmocka_run_group_tests("tests", unit_list()->test, unit_list()->n, first, last);     \
+    MPI_Finalize();                                                                                          \
+    return failed;                                                                                           \
   }
 
 #endif
