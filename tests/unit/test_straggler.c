@@ -100,7 +100,7 @@ static uint64_t drawn;
 
 static double uniform(void)
 {
-  drawn = hash_mix(state);
+  drawn = hash_mix(drawn);
   return ((double)(drawn >> 11) + 0.5) * 0x1p-53;
 }
 
