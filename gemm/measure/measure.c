@@ -97,7 +97,7 @@ static status_t series_calibrate(const struct gemm_rig *rig, struct gemm_work *w
   RETURN_IF_FAILED(
       watch_allreduce(rig->placement.comm, &one, &slowest, 1, MPI_DOUBLE, MPI_MAX, "a product's time"));
   double block = fmin(rig->config.block, rig->config.seconds);
-  s->launches = slowest > 0 ? (int)fmin(LAUNCHES_MAX, ceil(block / slowest)) : LAUNCHES_MAX;
+  s->launches = (int)fmin(LAUNCHES_MAX, ceil(block / slowest)); /* slowest may be 0 */
   return STATUS_OK;
 }
 

@@ -100,8 +100,8 @@ worn() {
     expect_status 4
     grep -q 'verdict    WRONG: 1 of 2 ranks' <<<"$output"
     [ "$(grep -c '^gemm-gpu: rank 1, .*kernel cblas: wrong result' <<<"$stderr")" = 1 ]
-    [ "$(json "$document" 'd["config"]["accept"], d["result"]["verdict"], [r["verdict"] for r in d["ranks"]], d["ranks"][1]["why"][:16]')" = \
-      "True wrong ['pass', 'wrong'] reference cblas:" ]
+    [ "$(json "$document" 'd["config"]["accept"], d["result"]["verdict"], [r["verdict"] for r in d["ranks"]], d["ranks"][1]["why"][:16], d["result"]["why"] == "rank 1: " + d["ranks"][1]["why"]')" = \
+      "True wrong ['pass', 'wrong'] reference cblas: True" ]
     [ "$(json "$document" 'd["worth"]["excluded_per_1000_device_days"]')" = None ]
   done
   has_jsonschema
@@ -379,10 +379,11 @@ distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on
   [[ $stderr == *"HIMENO_GEMM_FLIP: with --distributed only C can be flipped"* ]]
 }
 
-@test "a rank whose device fails within a product ends the job with a message" {
+@test "a rank whose device fails within a product, or within one over many ranks, ends the job with a message" {
   local call
-  for call in 90 100 110; do
-    run --separate-stderr on 3 env HIMENO_NULL_DEVICES=3 OMP_NUM_THREADS=1 bash -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" != 1 ] || export HIMENO_NULL_FAIL='$call'; exec "$@"' - "$gemm" --distributed -b null -s 32 -x staged -t 5
+  for call in "30" "90 --distributed -x staged" "100 --distributed -x staged" "110 --distributed -x staged"; do
+    set -- $call
+    run --separate-stderr on 3 env HIMENO_NULL_DEVICES=3 OMP_NUM_THREADS=1 bash -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" != 1 ] || export HIMENO_NULL_FAIL='$1'; exec "$@"' - "$gemm" -b null -s 32 -t 5 "${@:2}"
     [[ $status == [37] ]] || expect_status 7
     [[ $stderr == *"rank 1, "* ]]
   done

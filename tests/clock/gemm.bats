@@ -72,4 +72,9 @@ FIGURES
   export CLOCK_MACHINE="product=4 pack=100 reduce=5000 barrier=4000"
   clocked 2 gemm-gpu --distributed -b null -s 64 -p 1x2 --block 0.001 -t 0.0125
   report_has "transport  p2p (fastest in a short trial)"
+  # Each rank packs two of three slices of B per panel, each of 16 x 32 floats; 8 bytes per float are read and written.
+  CLOCK_MACHINE="product=4 pack=0.5" clocked 3 gemm-gpu --distributed -b null -s 64 -p 3x1 --panel 16 -x staged --block 0.001 -t 0.0125
+  figures <<'FIGURES'
+round(d.phases.pack.max * 1e9) = 4 * 2 * 16 * 32 * 8 / 2
+FIGURES
 }

@@ -34,6 +34,7 @@ TEST(numbers_are_stored_rounded_to_their_type)
                {GEMM_BF16, OPERAND, 0x1.03p+0, 0x1.04p+0, 0x3f82},
                {GEMM_BF16, OPERAND, -0x1.010002p+0, -0x1.02p+0, 0xbf81},
                {GEMM_BF16, OPERAND, NAN, NAN, 0x7fc0},
+               {GEMM_BF16, OPERAND, __builtin_nan("0x7ffffffffffff"), NAN, 0x7fff},
                {GEMM_F16, RESULT, 0x1.000001p+0, 1, 0x3f800000},
                {GEMM_BF16, RESULT, 0x1.000002p+0, 0x1.000002p+0, 0x3f800001},
                {GEMM_TF32, BOTH, 0x1.000002p+0, 0x1.000002p+0, 0x3f800001},

@@ -159,7 +159,7 @@ static const char *const divided[] = {
     "  panels     3, each 12 wide along k, broadcast while the previous one is multiplied\n"
     "  transport  staged (fastest in a short trial)\n"
     "  path       ranks 0 and 1, face j+: staged, because: no peer access\n"
-    "  staging    1 path through shared memory\n  staging    1 path by MPI, because: no room\n\n",
+    "  staging    1 path through shared memory\n  staging    2 paths by MPI, because: no room\n\n",
     "  model      does not describe OpenCL on a CPU\n"
     "  timed      1 block of 1 product: 1.000 s in all; the speed is that of the median block\n\n"
     "  time per product 500.000 ms; phases may overlap; median (min ... max) over ranks;\n"
@@ -184,15 +184,16 @@ TEST(a_report_has_speed_timing_errors_and_warnings)
       {&library, .status = STATUS_WRONG, .flop = 2e9, .seconds = 0.25, .samples = uneven, .n_samples = 3,
        .launches = 4, .check = {GEMM_VERIFIED_FULL, {0}, 3e-7, 4e-7, .arithmetic = GEMM_EMULATION}},
       {&other, .why = "needs more"}};
-  struct gemm_rank ranks[] = {{.row = {"n1", "no GPU", {"CPU"}, .numa = 1, .cpus = "0-3", .gflops = 8},
-                               .n_paths = 1,
-                               .paths = {{1, "j+", 8, "staged", "no peer access", "shared memory", ""}},
-                               .phases = {0.25}},
-                              {.row = {"n1", "none", {"CPU"}, .numa = -1, .cpus = "4-7", .gflops = 9},
-                               .n_paths = 1,
-                               .paths = {{0, "j+", 8, "staged", "", "MPI", "no room"}},
-                               .phases = {0.5, [GEMM_PHASE_EXPOSED] = 0.125},
-                               .warning = "differs"}};
+  struct gemm_rank ranks[] = {
+      {.row = {"n1", "no GPU", {"CPU"}, .numa = 1, .cpus = "0-3", .gflops = 8},
+       .n_paths = 1,
+       .paths = {{1, "j+", 8, "staged", "no peer access", "shared memory", ""}},
+       .phases = {0.25}},
+      {.row = {"n1", "none", {"CPU"}, .numa = -1, .cpus = "4-7", .gflops = 9},
+       .n_paths = 2,
+       .paths = {{0, "j+", 8, "staged", "", "MPI", "no room"}, {0, "i+", 8, "staged", "", "MPI", "far"}},
+       .phases = {0.5, [GEMM_PHASE_EXPOSED] = 0.125},
+       .warning = "differs"}};
   struct gemm_run run = {.rig = {.placement = {.ranks = 2, .backend = &gpu_backend_cpu},
                                  .config.accept = 1,
                                  .ceilings.flops = 8e9},

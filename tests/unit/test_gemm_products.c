@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "gemm/kernels/cpu/micro.h"
 #include "gemm/verify/matrices.h"
 #include "gemm/verify/verify.h"
 
@@ -58,7 +59,8 @@ static struct gemm_problem problem_draw(struct rig *rig, int trans)
 static void product_check(struct rig *rig, const struct gemm_kernel *kernel, const struct gemm_problem *p,
                           const struct gemm_blocks *blocks)
 {
-  enum gemm_data data = p->alpha == 0 ? GEMM_RANDOM : (enum gemm_data)draw(rig, 3);
+  const int drawn = draw(rig, 3);
+  enum gemm_data data = p->alpha == 0 || kernel->is_reference ? GEMM_RANDOM : (enum gemm_data)drawn;
   struct gemm_matrices m;
   struct gemm_reference *reference;
   struct gemm_exec *exec;
@@ -84,31 +86,42 @@ static void product_check(struct rig *rig, const struct gemm_kernel *kernel, con
 
 /* Kernels for transposed matrices alternate between all four combinations. A kernel with many tiles
  * uses the last and smallest ones, which differ from others only by constants: on a CPU, OpenCL
- * takes seconds to compile the large ones. */
+ * takes seconds to compile the large ones. CLBlast must take a CPU for a GPU. */
 static void kernel_check(struct rig *rig, const struct gemm_kernel *kernel, enum gemm_type type, int shapes)
 {
   char why[GPU_TEXT_MAX];
-  int large = kernel->n_blocks == 1 && kernel->blocks[0].ahead;
+  int large = kernel->n_blocks == 1 && kernel->blocks[0].ahead, is_cpu = rig->device->info.is_cpu;
+  rig->device->info.is_cpu = is_cpu && !kernel->is_reference;
   for (int shape = 0; shape < shapes; shape++) {
     struct gemm_problem p = problem_draw(rig, kernel->transposes && !large ? shape % 4 : 0);
     p.type = type;
     const struct gemm_blocks *blocks = kernel->n_blocks > 1 ? &kernel->blocks[kernel->n_blocks - 1] : NULL;
     if (gemm_kernel_fits(kernel, rig->device, &p, why)) product_check(rig, kernel, &p, blocks);
   }
+  rig->device->info.is_cpu = is_cpu;
 }
 
 static void set_check(const char *backend, int shapes)
 {
   if (!rig_open(&rig, backend)) skip();
   for (int k = 0; k < rig.set->n; k++)
-    for (int type = 0; type < GEMM_TYPES && !rig.set->kernels[k]->is_reference; type++)
+    for (int type = 0; type < GEMM_TYPES; type++)
       kernel_check(&rig, rig.set->kernels[k], (enum gemm_type)type, shapes);
   rig_close(&rig);
 }
 
 TEST(every_kernel_of_the_cpu_multiplies_any_shape)
 {
-  set_check("cpu", 32);
+  static const char *const simds[] = {"generic", "avx2", "avx512"};
+  const struct gemm_micro *micro;
+  for (int s = 0; s < 3; s++) {
+    setenv("HIMENO_CPU_SIMD", simds[s], 1);
+    log_mute(1);
+    int able = gemm_micro_choose(GEMM_F32, &micro) == STATUS_OK;
+    log_mute(0);
+    if (able) set_check("cpu", 16);
+  }
+  unsetenv("HIMENO_CPU_SIMD");
 }
 
 TEST(every_kernel_of_opencl_multiplies_any_shape)
