@@ -5,14 +5,7 @@ load ../helper
 
 opencl=$top_srcdir/gemm/kernels/opencl
 
-setup_file() {
-  local name
-  for name in clang-14 clang; do
-    command -v "$name" >/dev/null && break
-  done
-  command -v "$name" >/dev/null || skip "there is no clang"
-  export CLANG=$name
-}
+setup() { CLANG=$(command -v clang-14 || command -v clang) || skip "there is no clang"; }
 
 # compile CHIP RUNG OPTION...: writes the rung's assembly to RUNG.s. The macros are those of gemm/kernels/opencl/exec.c.
 compile() {
