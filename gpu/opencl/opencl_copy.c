@@ -10,7 +10,7 @@ status_t opencl_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offs
   if (!bytes) return STATUS_OK;
   cl_int error = clEnqueueWriteBuffer(opencl_queue_handle(queue), mem.handle, CL_FALSE, offset, bytes, host,
                                       0, NULL, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueWriteBuffer");
+  return opencl_check(error, "clEnqueueWriteBuffer");
 }
 
 status_t opencl_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes)
@@ -19,7 +19,7 @@ status_t opencl_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem
   if (!bytes) return STATUS_OK;
   cl_int error = clEnqueueReadBuffer(opencl_queue_handle(queue), mem.handle, CL_FALSE, offset, bytes, host, 0,
                                      NULL, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueReadBuffer");
+  return opencl_check(error, "clEnqueueReadBuffer");
 }
 
 static status_t opencl_rows_copy(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
@@ -35,7 +35,7 @@ static status_t opencl_rows_copy(struct gpu_queue *queue, struct gpu_mem mem, co
                                                rows->slice, 0, 0, host, 0, NULL, NULL)
                      : clEnqueueWriteBufferRect(q, mem.handle, CL_FALSE, field, packed, region, rows->pitch,
                                                 rows->slice, 0, 0, host, 0, NULL, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, what);
+  return opencl_check(error, what);
 }
 
 status_t opencl_copy_rows_in(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
@@ -58,5 +58,5 @@ status_t opencl_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset
   size_t width = offset % sizeof zero || bytes % sizeof zero ? 1 : sizeof zero;
   cl_int error =
       clEnqueueFillBuffer(opencl_queue_handle(queue), mem.handle, &zero, width, offset, bytes, 0, NULL, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueFillBuffer");
+  return opencl_check(error, "clEnqueueFillBuffer");
 }

@@ -202,7 +202,7 @@ static status_t alloc_failed(struct opencl_device *device, size_t bytes, cl_int 
   atomic_store(&device->noticed, NOTICE_NONE);
   if (error != CL_OUT_OF_RESOURCES && error != CL_MEM_OBJECT_ALLOCATION_FAILURE &&
       error != CL_INVALID_BUFFER_SIZE && error != CL_OUT_OF_HOST_MEMORY)
-    return opencl_fail(error, "clCreateBuffer");
+    return opencl_check(error, "clCreateBuffer");
   snprintf(detail, sizeof detail, "at most %s at once (%s)", report_bytes(device->base.info.max_alloc_bytes),
            opencl_error_name(error));
   return gpu_memory_refused(&device->base, bytes, detail);
@@ -235,7 +235,7 @@ static status_t opencl_part(struct gpu_mem whole, size_t offset, size_t bytes, s
   const cl_buffer_region region = {offset, bytes};
   cl_mem buffer =
       clCreateSubBuffer(whole.handle, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
-  if (error != CL_SUCCESS) return opencl_fail(error, "taking a part of a buffer");
+  RETURN_IF_FAILED(opencl_check(error, "taking a part of a buffer"));
   *part = (struct gpu_mem){buffer, bytes};
   return STATUS_OK;
 }
@@ -330,7 +330,7 @@ static status_t opencl_queue_create(struct gpu_device *base, enum gpu_urgency ur
   queue->queue = clCreateCommandQueue(device->context, device->id, CL_QUEUE_PROFILING_ENABLE, &error);
   if (error != CL_SUCCESS) {
     free(queue);
-    return opencl_fail(error, "clCreateCommandQueue");
+    return opencl_check(error, "clCreateCommandQueue");
   }
   *created = &queue->base;
   return STATUS_OK;
@@ -363,7 +363,7 @@ static status_t opencl_record(struct gpu_event *base, struct gpu_queue *queue)
   struct opencl_event *event = (struct opencl_event *)base;
   cl_event marker;
   cl_int error = clEnqueueMarkerWithWaitList(opencl_queue_handle(queue), 0, NULL, &marker);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clEnqueueMarkerWithWaitList");
+  RETURN_IF_FAILED(opencl_check(error, "clEnqueueMarkerWithWaitList"));
   if (event->event) clReleaseEvent(event->event);
   event->event = marker;
   return STATUS_OK;
@@ -385,7 +385,7 @@ static status_t opencl_wait(struct gpu_queue *queue, struct gpu_event *base)
   cl_int error = flush_queue_of(event->event);
   if (error == CL_SUCCESS)
     error = clEnqueueBarrierWithWaitList(opencl_queue_handle(queue), 1, &event->event, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueBarrierWithWaitList");
+  return opencl_check(error, "clEnqueueBarrierWithWaitList");
 }
 
 static status_t opencl_ready(struct gpu_event *base, int *ready)
@@ -398,7 +398,7 @@ static status_t opencl_ready(struct gpu_event *base, int *ready)
       error = clGetEventInfo(event->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
     if (error == CL_SUCCESS && state < 0) error = state;
   }
-  if (error != CL_SUCCESS) return opencl_fail(error, "work before an event");
+  RETURN_IF_FAILED(opencl_check(error, "work before an event"));
   RETURN_IF_FAILED(check_notices(base->device));
   *ready = state == CL_COMPLETE;
   return STATUS_OK;
@@ -410,7 +410,7 @@ static status_t event_time(struct gpu_event *base, cl_ulong *nanoseconds)
   if (!event->event) return log_fail(STATUS_FAULT, "the time between events that were never recorded");
   cl_int error =
       clGetEventProfilingInfo(event->event, CL_PROFILING_COMMAND_END, sizeof *nanoseconds, nanoseconds, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetEventProfilingInfo");
+  return opencl_check(error, "clGetEventProfilingInfo");
 }
 
 static status_t opencl_elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
@@ -425,7 +425,7 @@ static status_t opencl_elapsed(struct gpu_event *begin, struct gpu_event *end, d
 static status_t opencl_sync(struct gpu_queue *queue)
 {
   cl_int error = clFinish(opencl_queue_handle(queue));
-  if (error != CL_SUCCESS) return opencl_fail(error, "clFinish");
+  RETURN_IF_FAILED(opencl_check(error, "clFinish"));
   return check_notices(queue->device);
 }
 

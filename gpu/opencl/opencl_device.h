@@ -54,11 +54,11 @@ void opencl_programs_release(struct opencl_device *device);
  * error -1234", in a buffer per thread. */
 const char *opencl_error_name(cl_int error);
 
-/** \brief Logs "what: error". Returns STATUS_ENVIRONMENT for lack of memory, otherwise
- * STATUS_FAULT. */
-status_t opencl_fail(cl_int error, const char *what);
+/** \brief Returns STATUS_OK for CL_SUCCESS. Otherwise logs "what: error" and returns
+ * STATUS_ENVIRONMENT for lack of memory, STATUS_FAULT for other errors. */
+status_t opencl_check(cl_int error, const char *what);
 
-/** \brief Calls clGetDeviceInfo; logs failures as opencl_fail does. */
+/** \brief Calls clGetDeviceInfo; logs failures as opencl_check does. */
 status_t opencl_query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value);
 
 int opencl_has_extension(cl_device_id id, const char *name);

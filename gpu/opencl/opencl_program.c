@@ -80,8 +80,9 @@ const char *opencl_error_name(cl_int error)
   return unknown;
 }
 
-status_t opencl_fail(cl_int error, const char *what)
+status_t opencl_check(cl_int error, const char *what)
 {
+  if (error == CL_SUCCESS) return STATUS_OK;
   int memory = error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_HOST_MEMORY ||
                error == CL_INVALID_BUFFER_SIZE;
   return log_fail(memory ? STATUS_ENVIRONMENT : STATUS_FAULT, "%s: %s", what, opencl_error_name(error));
@@ -89,8 +90,7 @@ status_t opencl_fail(cl_int error, const char *what)
 
 status_t opencl_query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value)
 {
-  cl_int error = clGetDeviceInfo(device->id, what, bytes, value, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetDeviceInfo");
+  return opencl_check(clGetDeviceInfo(device->id, what, bytes, value, NULL), "clGetDeviceInfo");
 }
 
 /** Truncates a text to its first lines and joins them with "|". */
@@ -127,7 +127,7 @@ status_t opencl_program_build_file(struct opencl_device *device, const char *pat
 {
   cl_int error;
   cl_program built = clCreateProgramWithSource(device->context, 1, &source, NULL, &error);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateProgramWithSource");
+  RETURN_IF_FAILED(opencl_check(error, "clCreateProgramWithSource"));
   error = clBuildProgram(built, 1, &device->id, options, NULL, NULL);
   if (error != CL_SUCCESS) {
     status_t status = build_failed(device, built, error, path);
@@ -220,7 +220,7 @@ status_t opencl_kernel_limits(const struct opencl_device *device, cl_kernel kern
   if (error == CL_SUCCESS)
     error = clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof group,
                                      group, NULL);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
+  RETURN_IF_FAILED(opencl_check(error, "clGetKernelWorkGroupInfo"));
   const size_t items = group[0] * group[1] * group[2];
   *most = opencl_is_nvidia(device) && items > limit ? items : limit;
   memcpy(required, group, sizeof group);

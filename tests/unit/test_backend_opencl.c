@@ -193,9 +193,9 @@ static void each_call_that_fails_is_named(void **state)
   fails(opencl_kernel_limits(native, NULL, &most, required), "clGetKernelWorkGroupInfo: CL_INVALID_KERNEL");
   *native = whole;
   for (int code = 4; code <= 61; code += code == 4 ? 2 : 55)
-    expect_failure(opencl_fail(-code, "a call"), STATUS_ENVIRONMENT);
-  fails(opencl_fail(-9999, "a call"), "a call: illegal memory access by a kernel");
-  fails(opencl_fail(-1234, "a call"), "a call: OpenCL error -1234");
+    expect_failure(opencl_check(-code, "a call"), STATUS_ENVIRONMENT);
+  fails(opencl_check(-9999, "a call"), "a call: illegal memory access by a kernel");
+  fails(opencl_check(-1234, "a call"), "a call: OpenCL error -1234");
   strcpy(native->notice, "fire");
   native->noticed = NOTICE_COMPLETE;
   fails(gpu_sync(queue), "the OpenCL driver reports: fire");

@@ -58,13 +58,13 @@ static status_t mover_init(struct opencl_packer *s, struct mover *mover, const c
   mover->kernel = clCreateKernel(s->program, name, &error);
   if (error != CL_SUCCESS) {
     mover->kernel = NULL;
-    return opencl_fail(error, gather ? "clCreateKernel pack" : "clCreateKernel unpack");
+    return opencl_check(error, gather ? "clCreateKernel pack" : "clCreateKernel unpack");
   }
   mover->pieces = clCreateBuffer(s->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof table,
                                  table, &error);
   if (error != CL_SUCCESS) {
     mover->pieces = NULL;
-    return opencl_fail(error, "clCreateBuffer for the halo's table");
+    return opencl_check(error, "clCreateBuffer for the halo's table");
   }
   return STATUS_OK;
 }
@@ -96,12 +96,7 @@ static status_t opencl_packer_open(struct gpu_device *device, const struct layou
   s->device = (struct opencl_device *)device;
   s->layout = *layout;
   s->messages = plan->n;
-  cl_int error =
-      clGetDeviceInfo(s->device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof s->group, &s->group, NULL);
-  if (error != CL_SUCCESS) {
-    status = opencl_fail(error, "clGetDeviceInfo");
-    goto fail;
-  }
+  TRY(opencl_query(s->device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof s->group, &s->group), fail);
   if (s->group > GROUP_MAX) s->group = GROUP_MAX;
   snprintf(options, sizeof options, "-cl-std=CL1.2 -D GROUP=%zu -D EACH=%d", s->group, EACH);
   TRY(opencl_program_build(s->device, comm_pack_cl, options, &s->program), fail);
@@ -135,7 +130,7 @@ static status_t opencl_packer_move(struct halo_packer_state *state, struct gpu_q
                                    NULL, NULL);
   if (error == CL_SUCCESS) return STATUS_OK;
   snprintf(what, sizeof what, "launch of OpenCL kernel %s", mover->name);
-  return opencl_fail(error, what);
+  return opencl_check(error, what);
 }
 
 const struct halo_packer halo_packer_opencl = {"opencl", opencl_packer_open, opencl_packer_move,

@@ -61,7 +61,7 @@ static status_t opencl_gemm_limits_check(const struct gemm_exec *exec, const str
   RETURN_IF_FAILED(opencl_kernel_limits(s->device, s->gemm, &most, required));
   cl_int error =
       clGetKernelWorkGroupInfo(s->gemm, s->device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof need, &need, NULL);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
+  RETURN_IF_FAILED(opencl_check(error, "clGetKernelWorkGroupInfo"));
   RETURN_IF_FAILED(opencl_query(s->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
   if (items > most)
     return log_fail(STATUS_ENVIRONMENT, "kernel %s needs groups of %zu work-items, but %s takes at most %zu",
@@ -123,7 +123,7 @@ status_t gemm_opencl_kernel(cl_program program, const char *name, cl_kernel *ker
 {
   cl_int error;
   cl_kernel made = clCreateKernel(program, name, &error);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateKernel for matrix products");
+  RETURN_IF_FAILED(opencl_check(error, "clCreateKernel for matrix products"));
   *kernel = made;
   return STATUS_OK;
 }
@@ -149,11 +149,11 @@ status_t gemm_opencl_launch(struct gpu_queue *queue, cl_kernel kernel,
 {
   for (cl_uint x = 0; x < n; x++) {
     cl_int error = clSetKernelArg(kernel, x, arguments[x].bytes, arguments[x].value);
-    if (error != CL_SUCCESS) return opencl_fail(error, "clSetKernelArg for matrix products");
+    RETURN_IF_FAILED(opencl_check(error, "clSetKernelArg for matrix products"));
   }
   cl_int error =
       clEnqueueNDRangeKernel(opencl_queue_handle(queue), kernel, 3, NULL, global, local, 0, NULL, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueNDRangeKernel for matrix products");
+  return opencl_check(error, "clEnqueueNDRangeKernel for matrix products");
 }
 
 static void items_cut(const struct gemm_exec *exec, size_t global[3], size_t local[3])
@@ -238,7 +238,7 @@ static status_t parts_create(const struct gemm_exec *exec, struct opencl_gemm_st
   s->parts = clCreateBuffer(s->device->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
   if (error == CL_SUCCESS) return STATUS_OK;
   s->parts = NULL;
-  return opencl_fail(error, "clCreateBuffer for parts of a product");
+  return opencl_check(error, "clCreateBuffer for parts of a product");
 }
 
 static status_t opencl_gemm_open(struct gemm_exec *exec)

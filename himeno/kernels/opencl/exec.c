@@ -43,20 +43,12 @@ void opencl_groups(const struct opencl_variant *variant, const struct box *b, si
 /** Sets \a limits to the maximum work-items of a group: in total, in k, in j. */
 static status_t group_limits(const struct opencl_device *device, size_t limits[3])
 {
-  cl_uint dimensions;
-  size_t *items;
-  status_t status;
-
+  size_t items[ITEM_DIMENSIONS];
   RETURN_IF_FAILED(opencl_query(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof limits[0], &limits[0]));
-  RETURN_IF_FAILED(opencl_query(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, sizeof dimensions, &dimensions));
-  if (!(items = calloc(dimensions, sizeof *items)))
-    return log_fail(STATUS_ENVIRONMENT, "out of host memory for device limits");
-  TRY(opencl_query(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, dimensions * sizeof *items, items), done);
+  RETURN_IF_FAILED(opencl_query(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items));
   limits[1] = items[0];
-  limits[2] = dimensions > 1 ? items[1] : 1;
-done:
-  free(items);
-  return status;
+  limits[2] = items[1];
+  return STATUS_OK;
 }
 
 static int opencl_exec_fits(const struct opencl_variant *variant, const size_t limits[3])
@@ -131,10 +123,8 @@ static status_t create_entries(struct opencl_exec *x)
     cl_int error;
     cl_program program = n == ENTRY_SWEEP && x->own ? x->own : x->program;
     x->entries[n] = clCreateKernel(program, opencl_entry_names[n], &error);
-    if (error == CL_SUCCESS) continue;
-    x->entries[n] = NULL;
     snprintf(what, sizeof what, "clCreateKernel %s of %s", opencl_entry_names[n], x->kernel->name);
-    return opencl_fail(error, what);
+    RETURN_IF_FAILED(opencl_check(error, what));
   }
   return STATUS_OK;
 }
@@ -237,10 +227,10 @@ static status_t local_memory_set(const struct opencl_exec *x)
   cl_ulong need, have;
   cl_int error = CL_SUCCESS;
   if (x->own) error = clSetKernelArg(x->entries[ENTRY_SWEEP], SWEEP_ARGUMENTS, scratch, NULL);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clSetKernelArg of the group's scratch");
+  RETURN_IF_FAILED(opencl_check(error, "clSetKernelArg of the group's scratch"));
   error = clGetKernelWorkGroupInfo(x->entries[ENTRY_SWEEP], x->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
                                    sizeof need, &need, NULL);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
+  RETURN_IF_FAILED(opencl_check(error, "clGetKernelWorkGroupInfo"));
   RETURN_IF_FAILED(opencl_query(x->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
   if (need <= have) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %llu bytes of local memory, but %s has %llu",
@@ -261,7 +251,7 @@ static status_t create_standard_p(struct opencl_exec *x)
   x->standard_p = clCreateBuffer(x->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                                  planes * sizeof *table, table, &error);
   free(table);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clCreateBuffer for initial data");
+  return opencl_check(error, "clCreateBuffer for initial data");
 }
 
 /* Creates the buffers of partial sums for the whole interior, which needs the most groups. */

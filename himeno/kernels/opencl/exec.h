@@ -12,6 +12,9 @@
 /** Groups of the checksum: enough for any device, and few enough to be added up on the host. */
 #define CHECKSUM_GROUPS 1024
 
+/** Dimensions for which a device may report the maximum of work-items, at least: all have three. */
+#define ITEM_DIMENSIONS 8
+
 /** Arguments of every sweep; a user's kernel has one more, local memory for its group. */
 #define SWEEP_ARGUMENTS 18
 

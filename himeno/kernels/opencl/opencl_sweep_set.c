@@ -166,7 +166,7 @@ static status_t launch_end(struct launch *launch, struct gpu_queue *queue, cl_ui
                                            global, group, 0, NULL, NULL);
   if (launch->error == CL_SUCCESS) return STATUS_OK;
   snprintf(what, sizeof what, "launch of OpenCL kernel %s of %s", launch->name, launch->exec->kernel->name);
-  return opencl_fail(launch->error, what);
+  return opencl_check(launch->error, what);
 }
 
 /* ---- data ---- */
@@ -306,7 +306,7 @@ static status_t persistent_build(struct opencl_exec *x)
 
   RETURN_IF_FAILED(opencl_exec_build(x, variant, parts, &x->persistent.program));
   cl_kernel kernel = clCreateKernel(x->persistent.program, "persistent", &error);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateKernel of the persistent kernel");
+  RETURN_IF_FAILED(opencl_check(error, "clCreateKernel of the persistent kernel"));
   x->persistent.kernel = kernel;
   RETURN_IF_FAILED(opencl_kernel_limits(x->device, kernel, &most, required));
   if (most < opencl_group_items(variant)) persistent_close(x);
@@ -440,7 +440,7 @@ static status_t opencl_checksum(struct himeno_exec *exec, struct gpu_queue *queu
   RETURN_IF_FAILED(launch_end(&launch, queue, 1, &groups, &x->field_group));
   cl_int error = clEnqueueReadBuffer(opencl_queue_handle(queue), x->partial.handle, CL_TRUE, 0,
                                      sizeof partial, partial, 0, NULL, NULL);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clEnqueueReadBuffer of the checksum");
+  RETURN_IF_FAILED(opencl_check(error, "clEnqueueReadBuffer of the checksum"));
   for (int group = 0; group < CHECKSUM_GROUPS; group++) total += partial[group];
   *sum = total;
   return STATUS_OK;
@@ -452,7 +452,7 @@ static status_t opencl_resources(struct himeno_exec *exec, struct himeno_resourc
   cl_ulong local;
   cl_int error = clGetKernelWorkGroupInfo(x->entries[ENTRY_SWEEP], x->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
                                           sizeof local, &local, NULL);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
+  RETURN_IF_FAILED(opencl_check(error, "clGetKernelWorkGroupInfo"));
   *resources =
       (struct himeno_resources){.threads = (int)opencl_group_items(&x->variant), .local_bytes = (int)local};
   return STATUS_OK;

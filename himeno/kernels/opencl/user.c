@@ -44,7 +44,7 @@ static status_t shape_run(struct opencl_device *device, cl_program program, int 
   size_t one = 1;
   cl_mem out = NULL;
   cl_kernel kernel = clCreateKernel(program, "shape", &error);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateKernel shape of the kernel file");
+  RETURN_IF_FAILED(opencl_check(error, "clCreateKernel shape of the kernel file"));
   out = clCreateBuffer(device->context, CL_MEM_READ_WRITE, SHAPE_INTS * sizeof(cl_int), NULL, &error);
   if (error == CL_SUCCESS) error = clSetKernelArg(kernel, 0, sizeof out, &out);
   if (error == CL_SUCCESS)
@@ -54,14 +54,13 @@ static status_t shape_run(struct opencl_device *device, cl_program program, int 
                                 NULL);
   if (out) clReleaseMemObject(out);
   clReleaseKernel(kernel);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "reading the shape of the kernel file");
+  return opencl_check(error, "reading the shape of the kernel file");
 }
 
 struct limits {
   size_t most;        /* maximum work-items per group of this kernel */
   size_t required[3]; /* required by the kernel's attribute, zeros without one */
-  /* maximum in each dimension; all devices used here have three */
-  size_t items[8];
+  size_t items[ITEM_DIMENSIONS];
 };
 
 static status_t threads_check(const struct opencl_device *device, cl_kernel kernel, const int threads[3])
@@ -69,8 +68,7 @@ static status_t threads_check(const struct opencl_device *device, cl_kernel kern
   struct limits l = {0};
   double all = 1;
   RETURN_IF_FAILED(opencl_kernel_limits(device, kernel, &l.most, l.required));
-  cl_int error = clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof l.items, l.items, NULL);
-  if (error != CL_SUCCESS) return opencl_fail(error, "reading the limits of the kernel file's kernel");
+  RETURN_IF_FAILED(opencl_query(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof l.items, l.items));
   for (int d = 0; d < 3; d++) {
     all *= threads[d];
     if (threads[d] < 1 || (size_t)threads[d] > l.items[d] || all > (double)l.most)
@@ -109,15 +107,13 @@ static status_t opencl_user_kernel_check(const struct opencl_device *device, cl_
   cl_kernel kernel = clCreateKernel(program, "sweep", &error);
   if (error == CL_INVALID_KERNEL_NAME)
     return log_fail(STATUS_USAGE, "--kernel-file: it has no kernel named sweep");
-  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateKernel sweep of the kernel file");
+  RETURN_IF_FAILED(opencl_check(error, "clCreateKernel sweep of the kernel file"));
   error = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments, NULL);
-  status_t status = STATUS_OK;
-  if (error != CL_SUCCESS)
-    status = opencl_fail(error, "clGetKernelInfo of the kernel file's kernel");
-  else if (arguments != SWEEP_ARGUMENTS + 1)
-    status = log_fail(STATUS_USAGE, "--kernel-file: the arguments of sweep must be SWEEP_ARGUMENTS");
-  else
-    status = opencl_user_shape_check(device, kernel, shape);
+  status_t status = opencl_check(error, "clGetKernelInfo of the kernel file's kernel");
+  if (status == STATUS_OK)
+    status = arguments == SWEEP_ARGUMENTS + 1
+                 ? opencl_user_shape_check(device, kernel, shape)
+                 : log_fail(STATUS_USAGE, "--kernel-file: the arguments of sweep must be SWEEP_ARGUMENTS");
   clReleaseKernel(kernel);
   return status;
 }

@@ -50,11 +50,6 @@ struct mem_opencl_exec {
   cl_mem found, result; /**< counters of a check; result of a chase */
 };
 
-static status_t mem_opencl_check(cl_int error, const char *what)
-{
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, what);
-}
-
 static uint64_t line_bytes(const struct mem_opencl_exec *x)
 {
   return x->device->base.info.is_cpu ? 64 : 128;
@@ -93,7 +88,7 @@ static status_t mem_opencl_buffer_create(struct mem_opencl_exec *x, size_t bytes
 {
   cl_int error;
   cl_mem made = clCreateBuffer(x->device->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateBuffer for counters");
+  RETURN_IF_FAILED(opencl_check(error, "clCreateBuffer for counters"));
   *buffer = made;
   return STATUS_OK;
 }
@@ -117,10 +112,7 @@ static status_t cl_open_exec(struct gpu_device *device, struct mem_exec **exec)
   if (!x) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the OpenCL kernels");
   x->device = (struct opencl_device *)device;
   x->units = (size_t)device->info.compute_units;
-  TRY(mem_opencl_check(
-          clGetDeviceInfo(x->device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof x->group, &x->group, NULL),
-          "clGetDeviceInfo"),
-      fail);
+  TRY(opencl_query(x->device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof x->group, &x->group), fail);
   while (x->group & (x->group - 1)) x->group &= x->group - 1;
   if (x->group > GROUP_MAX) x->group = GROUP_MAX;
   TRY(mem_opencl_build(x), fail);
@@ -170,7 +162,7 @@ static status_t mem_opencl_launch(struct mem_exec *exec, struct gpu_queue *queue
   if (error == CL_SUCCESS) return STATUS_OK;
   char what[80];
   snprintf(what, sizeof what, "launching %s", kernel_names[k]);
-  return opencl_fail(error, what);
+  return opencl_check(error, what);
 }
 
 /** Enqueues as many groups as fill the device, for kernels that stride over their data. */
@@ -201,14 +193,14 @@ static status_t check_part(struct mem_exec *exec, struct gpu_queue *queue, cl_me
   cl_ulong n = words, at = first;
   cl_command_queue q = opencl_queue_handle(queue);
   RETURN_IF_FAILED(
-      mem_opencl_check(clEnqueueWriteBuffer(q, x->found, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL),
-                       "starting a comparison"));
+      opencl_check(clEnqueueWriteBuffer(q, x->found, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL),
+                   "starting a comparison"));
   RETURN_IF_FAILED(
       fill_device(exec, queue, KERNEL_check,
                   ARGS(ARG(part), ARG(n), ARG(written), ARG(arrays), ARG(compare), ARG(x->found), ARG(at))));
   RETURN_IF_FAILED(
-      mem_opencl_check(clEnqueueReadBuffer(q, x->found, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL),
-                       "reading a comparison"));
+      opencl_check(clEnqueueReadBuffer(q, x->found, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL),
+                   "reading a comparison"));
   c->sum += found[2];
   if (found[0] && !c->wrong) c->first = first + found[1];
   c->wrong += found[0];
@@ -254,7 +246,7 @@ static status_t cl_copy(struct mem_exec *exec, struct gpu_queue *queue, const st
     return mem_opencl_launch(exec, queue, KERNEL_babel, (size_t)(c->bytes / 8 / x->group), 1, x->group,
                              ARGS(ARG(from), ARG(to)));
   default:
-    return mem_opencl_check(
+    return opencl_check(
         clEnqueueCopyBuffer(opencl_queue_handle(queue), from, to, 0, 0, c->bytes, 0, NULL, NULL),
         "copying a buffer");
   }
@@ -298,7 +290,7 @@ static status_t cl_chase(struct mem_exec *exec, struct gpu_queue *queue, struct 
   RETURN_IF_FAILED(mem_opencl_launch(exec, queue, KERNEL_chase, 1, 1, 1,
                                      ARGS(ARG(buffer), ARG(at), ARG(hops), ARG(x->result))));
   RETURN_IF_FAILED(gpu_record(chase->end_event, queue));
-  RETURN_IF_FAILED(mem_opencl_check(
+  RETURN_IF_FAILED(opencl_check(
       clEnqueueReadBuffer(opencl_queue_handle(queue), x->result, CL_TRUE, 0, sizeof end, &end, 0, NULL, NULL),
       "reading a chase's result"));
   chase->end = end;
