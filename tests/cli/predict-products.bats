@@ -126,10 +126,12 @@ REPORT
   products_made
   "$top_builddir/gemm-gpu" -b cpu -k simd -s 64 -t 0.02 --json study/own.json >/dev/null
   sed 's/"type": "f32"/"type": "bf16"/' study/strong-512-2x2.json >study/half.json
+  cp study/strong-512-2x2.json study/copy.json
   run "$predict" --study study --comm paths.json -s 512 -n 4 --json p.json
   expect_status 0
   [[ $output == *"    study/half.json: kernel simd, backend cpu, type bf16, "* ]]
   [[ $(json p.json '[l["why"] for l in d["config"]["left_out"] if l["as"] == "no run"]') == *"without --distributed"* ]]
+  [[ $output == *"    study/strong-512-2x2.json: the same run as study/copy.json"* ]]
   cp "$measured/study/S-1.json" study/sweep.json
   expect_error 2 'a study is of one program' --study study --comm paths.json
   rm study/sweep.json
@@ -144,17 +146,22 @@ REPORT
   run --separate-stderr "$predict" --study "$stored/runs.jsonl" --comm "$stored/paths.json" -k warptile -s 3072,6144,12288 -n 2 -p 1x2 \
     --scaling strong --per-host 2 --against "$stored/more.jsonl" --json h200.json
   expect_status 0
-  [[ $output == *"C is made in rounds of 132 tiles of 128x256"*"a hidden second of an exchange that a host attends costs 0.1"* ]]
+  report_is <<'REPORT'
+...
+Model: seconds per product = interior + exchange that does not overlap + reduction | V: multiply-adds of the rank; +-: standard error; exchange and synchronisation: per exchange | interior = 33.02 us per launch (+- 2.9) | + 0.03576 ps x V (+- 9.5e-05)
++ 3.585 ps per element of C where k is in parts (+- 1.4) | reduction = 0.05422 us x log2(ranks) (+- 0.11) | exchange by p2p = 1 x latency of the path (fixed) | + 1 x bytes of the rank / bandwidth of the path (+- 0.61)
++ 2.697 us to launch what computes and sends halos (+- 2.9) | exchange by staged = 8.942 us per message (+- 3.5) | + 0.7795 x latency of the path (+- 0.38) | + 0.3307 x bytes of the rank / bandwidth of the path (+- 0.11)
++ 0.2744 x bytes of its host's ranks / bandwidth of the path (+- 0.062) | C is made in rounds of 132 tiles of 128x256 | a hidden second of an exchange that a host attends costs 0.128 s
+path by p2p within a host: 2.70 us + bytes / 315 GB/s | path by staged within a host: 19.29 us + bytes / 34 GB/s, through shared memory | typical error of the fitted time of a run: 1.0%; p2p 0.5%, staged 1.7%
+...
+size 4096 4096 strong 2 2x1 p2p 1330.26 1329.19 -0.1% | ... and 19 more: --json has them all | 27 of 39 predicted, median error 1.0%, worst 6.0%
+Compared with measured runs (--against) | group size scaling ranks divided transport measured us predicted us error
+1 rank 12288 strong 1 1x1 - 66736.70 66586.60 -0.2% | 1 rank 3072 strong 1 1x1 - 1177.65 1241.67 +5.4% | 1 rank 6144 strong 1 1x1 - 8591.20 8585.66 -0.1% | 2 ranks 12288 strong 2 1x2 p2p 33599.58 33392.42 -0.6%
+2 ranks 12288 strong 2 2x1 p2p 33621.57 33392.42 -0.7% | 2 ranks 12288 strong 2 1x2 staged 35427.59 34395.61 -2.9% | 2 ranks 12288 strong 2 2x1 staged 35377.70 34395.61 -2.8% | 2 ranks 3072 strong 2 1x2 p2p 678.77 729.32 +7.4%
+2 ranks 3072 strong 2 2x1 p2p 678.44 729.32 +7.5% | 2 ranks 3072 strong 2 1x2 staged 985.77 923.92 -6.3% | 2 ranks 3072 strong 2 2x1 staged 1028.01 923.92 -10.1% | 2 ranks 6144 strong 2 1x2 p2p 4618.50 4588.56 -0.6%
+2 ranks 6144 strong 2 2x1 p2p 4609.49 4588.56 -0.5% | 2 ranks 6144 strong 2 1x2 staged 5353.98 4840.88 -9.6% outside its interval | 2 ranks 6144 strong 2 2x1 staged 4870.56 4840.88 -0.6% | 15 of 15 predicted, median error 2.8%, worst 10.1%
+REPORT
   follows_schema h200.json
-  "$PYTHON" - <<'END'
-import json, statistics
-d = json.load(open("h200.json"))
-assert (d["model"]["tile"], d["model"]["multiprocessors"]) == ([128, 256], 132), d["model"]
-assert 0.05 < d["model"]["hidden_share"] < 0.2 and not d["model"]["held_out"]["poor"], d["model"]
-for transport, least, half, worst in ("p2p", 6, 0.01, 0.08), ("staged", 6, 0.05, 0.105), ("none", 3, 0.005, 0.06):
-    errors = [abs(q["error"]) for q in d["against"]["pairs"] if q["transport"] == transport]
-    assert len(errors) == least and statistics.median(errors) < half and max(errors) < worst, (transport, errors)
-END
   sed 's/"multiprocessors": 132/"multiprocessors": 0/' h200.json >other.json
   expect_error 2 'multiprocessors is 0: must be whole numbers from 1 ' --model other.json -s 3072
 }

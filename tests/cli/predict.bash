@@ -34,13 +34,15 @@ setup() {
 from_study() { "$predict" --study "$measured/study" --comm "$measured/paths.json" "$@"; }
 
 # report_is: the report, below the line with the version, must have the words of standard input, in which " | " separates lines and
-# "..." are any lines, and numbers within 2% of its numbers, as another processor may round a fit.
+# "..." are any lines, and numbers within 2% and a digit of its numbers, as another processor may round a fit.
 report_is() {
   "$PYTHON" -c 'import re, sys
 number = re.compile(r"\b\d+\.?\d*(?:e[-+]\d+)?")
+digit = lambda one: 10.0 ** (int(one.partition("e")[2] or 0) - len(one.partition("e")[0].partition(".")[2]))  # of its last one
 def same(a, b):
-    x, y = ([float(one) for one in number.findall(line)] for line in (a, b))
-    return number.sub("#", a).split() == number.sub("#", b).split() and all(abs(m - n) <= 0.02 * m + 0.2 for m, n in zip(x, y))
+    x, y = (number.findall(line) for line in (a, b))
+    return number.sub("#", a).split() == number.sub("#", b).split() and all(
+        abs(float(m) - float(n)) <= 0.02 * float(m) + min(0.2, 1.1 * digit(m)) for m, n in zip(x, y))
 printed, wanted = list(filter(None, sys.argv[1].splitlines()[1:])), re.split(" [|] |\n", sys.stdin.read())[:-1]
 for at, line in enumerate(wanted):
     if line == "...":

@@ -7,9 +7,8 @@ setup_file() { study_measured; }
 @test "a real study becomes predictions with interval, limit, ends and validation" {
   from_study -n 1,2,4 --per-memory 3 -p auto --json p.json >/dev/null
   follows_schema p.json
-  [ "$(json p.json 'd["config"]["runs"], sorted(x["as"] for x in d["config"]["left_out"]), d["config"]["kernel"]')" = "12 ['kind', 'no run'] stream" ]
-  [ "$(json p.json 'all(q["low"] < q["seconds"] < q["high"] for q in d["predictions"] if "seconds" in q)')" = True ]
-  [ "$(json p.json 'sorted({v["kind"] for v in d["validation"]["pairs"]})')" = "['cut', 'ranks', 'size']" ]
+  [ "$(json p.json 'd["config"]["runs"], sorted(x["as"] for x in d["config"]["left_out"]), d["config"]["kernel"], sorted({v["kind"] for v in d["validation"]["pairs"]}),
+    all(q["low"] < q["seconds"] < q["high"] for q in d["predictions"] if "seconds" in q)')" = "12 ['kind', 'no run'] stream ['cut', 'ranks', 'size'] True" ]
 }
 
 @test "the path of a transport is the median fit of the pairs that used it, all at once if they were also measured so" {
@@ -106,8 +105,7 @@ assert a["predictions"] == b["predictions"] and len(a["against"]["pairs"]) == le
 @test "the report of 2009: 25.4 GFLOPS on its cluster, and 170 to 178 with GPUs in it" {
   report() { "$predict" --model "$top_srcdir/doc/report-2009.json" -s L -n 1,4 -p 4x1x1 --scaling strong "$@" --json r.json >/dev/null; }
   report
-  [ "$(json r.json '[round(q["gflops"], 1) for q in d["predictions"]]')" = "[6.6, 25.4]" ] # measured: 6.5 and 25.5
-  [ "$(json r.json 'round(1e3 * d["predictions"][1]["seconds"], 3)')" = 44.0 ]
+  [ "$(json r.json '[round(q["gflops"], 1) for q in d["predictions"]], round(1e3 * d["predictions"][1]["seconds"], 3)')" = "[6.6, 25.4] 44.0" ] # 6.5, 25.5
   report --compute-time 0.1 --exchange-time 2
   [ "$(json r.json 'round(d["predictions"][1]["gflops"])')" = 178 ]
   report --compute-time 0.1 --exchange-time 2.3
@@ -136,14 +134,12 @@ PY
   "$PYTHON" - "$measured" <<'END'
 import json, os, sys
 os.mkdir("old")
-def of_before(d, key):
-    for path in d[key]:
-        for name in ("handover", "handover_why"):
-            path.pop(name, None)
-    return d
 for name in ("XS-1", "XS-2", "S-1", "S-2", "S-3"):
     with open(f"{sys.argv[1]}/study/{name}.json") as file, open(f"old/{name}.json", "w") as old:
-        json.dump(of_before(json.load(file), "paths"), old)
+        d = json.load(file)
+        for path in d["paths"]:
+            del path["handover"], path["handover_why"]
+        json.dump(d, old)
 END
   run "$predict" --study old --comm "$measured/paths.json" -s XS -n 4
   expect_status 3
@@ -311,9 +307,9 @@ END
 }
 
 @test "at points that were measured their median comes first, with the model next to it" {
-  from_study -s S,24x24x48 -n 1,2 --json p.json >text
+  from_study -s S,24x24x48 -n 1,2 --json p.json >/dev/null
   "$PYTHON" - "$measured/study" <<'END'
-import json, re, statistics, sys
+import json, statistics, sys
 def median(ranks):
     with open(f"{sys.argv[1]}/S-{ranks}.json") as file:
         d = json.load(file)
@@ -325,13 +321,6 @@ one, two = median(1), median(2)
 m = of["S", 2]["measured"]
 assert abs(m["seconds"] / two - 1) < 1e-9 and m["runs"] == 1 and abs(m["efficiency"] / (one / two / 2) - 1) < 1e-9, m
 assert of["S", 2]["seconds"] != m["seconds"]
-text = open("text").read()
-row = re.search(r"^  S +2 +2x1x1 +(\S+) +(\S+) \(.*\) +(\S+) +(\S+)%", text, re.M)
-assert abs(float(row[1]) / two / 1e6 - 1) < 1e-3 and abs(float(row[2]) / of["S", 2]["seconds"] / 1e6 - 1) < 1e-3, row[0]
-assert abs(float(row[3]) * two * 1e9 / (62 * 62 * 126 * 34) - 1) < 1e-3 and abs(float(row[4]) / (50 * one / two) - 1) < 0.01, row[0]
-assert re.search(r"^  24x24x48 +2 +2x1x1 +- ", text, re.M)
-answer = re.search(r"^  Strong scaling of S by staged: at 2 ranks (\S+) us per sweep, measured \(model: \S+\),\n    (\S+)% efficiency;\n    limited by .*; halving the message time would bring \S+%$", text, re.M)
-assert abs(float(answer[1]) / two / 1e6 - 1) < 0.01 and answer[2] == row[4], answer[0]
 END
   from_study -s S -n 2 --compute-time 2 --json imagined.json >/dev/null
   [ "$(json imagined.json 'any("measured" in p for p in d["predictions"])')" = False ] # never run

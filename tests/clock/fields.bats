@@ -167,7 +167,8 @@ xid-late@1=48"
   expect_status 0
   agrees ../../himeno-predict frame predict.model
   local plus="                                 +" # terms after the first one of a part
-  report_has "    interior                     = 3 us per launch (fixed)" "$plus 13.1 ps x V (fixed)" \
+  report_has "Model: seconds per sweep = max(interior, exchange) + reduction + boundary + synchronisation" \
+    "    interior                     = 3 us per launch (fixed)" "$plus 13.1 ps x V (fixed)" \
     "    boundary                     = 15 ps per point next to a halo across i (fixed)" "$plus 30 ps per point next to a halo across j (fixed)" \
     "    reduction                    = 1 us for the sum over all ranks (fixed)" "$plus 0.5 us x log2(ranks) (fixed)" \
     "    synchronisation by staged    = 6 us of host and device (fixed)" "    exchange by staged           = 1 us per message (fixed)" \

@@ -50,7 +50,7 @@ static double noise(uint32_t n)
 static double latency(const struct machine *m, uint64_t stride, uint64_t bytes)
 {
   int cache = 0;
-  uint64_t touched = bytes / stride * m->line;
+  uint64_t touched = stride > m->line ? bytes / stride * m->line : bytes;
   while (m->caches[cache].bytes && touched > m->caches[cache].bytes) cache++;
   double ns = m->caches[cache].ns;
   if (cache > 0 && m->reach && bytes > m->reach)
@@ -97,6 +97,14 @@ static void a_gpu_has_two_caches_memory_and_a_table_that_is_replaced_at_random(v
   assert_levels(128, 50 * MIB, 0,
                 "L1 16 0.1768 0.1984 128; L2 near 136 22.63 25.4 128; L2 far 260 45.25 50.8 128; DRAM 346 0 "
                 "0 128; TLB 1 5.73 224.4 1795 65536; ");
+}
+
+static void strides_below_a_line_show_no_table(void **state)
+{
+  measure(&gpu, (const uint64_t[CURVES]){32, 64, 16}, 64 * MIB);
+  assert_levels(
+      128, 50 * MIB, 0,
+      "L1 16 0.1768 0.1984 32; L2 near 136 22.63 25.4 32; L2 far 260 45.25 50.8 32; DRAM 341 0 0 32; ");
 }
 
 static void no_table_is_found_where_there_is_none(void **state)
@@ -155,11 +163,9 @@ static void read_curves(const char *folder, const char *name)
       c.bytes[s][n] = (uint64_t)json_integer_value(json_object_get(point, "bytes"));
       c.ns[s][n] = json_number_value(json_object_get(point, "ns"));
     }
+    const json_int_t stride = json_integer_value(json_object_get(curve, "stride"));
     c.curve[s] =
-        (struct levels_curve){.stride = (uint64_t)json_integer_value(json_object_get(curve, "stride")),
-                              .n = (int)json_array_size(json_object_get(curve, "points")),
-                              .bytes = c.bytes[s],
-                              .ns = c.ns[s]};
+        (struct levels_curve){.stride = (uint64_t)stride, .n = (int)n, .bytes = c.bytes[s], .ns = c.ns[s]};
   }
   json_decref(one);
 }
@@ -207,6 +213,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_gpu_has_two_caches_memory_and_a_table_that_is_replaced_at_random),
+      cmocka_unit_test(strides_below_a_line_show_no_table),
       cmocka_unit_test(no_table_is_found_where_there_is_none),
       cmocka_unit_test(a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint),
       cmocka_unit_test(noise_makes_no_levels),

@@ -148,11 +148,29 @@ static void the_sum_of_a_word_for_a_matrix_unit_is_of_the_values_in_its_bits(voi
   assert_true(mem_tensor_sum(MEM_TF32, word) == -(1 - 0x1p-9));
 }
 
+static void a_ring_visits_each_slot_once(void **state)
+{
+  static const struct mem_ring rings[] = {
+      {0, 1, 64, 64}, {0, 2, 64, 64}, {8, 1000, 64, 64}, {64, 1024, 4096, 128}};
+  static const uint64_t sums[] = {0, 0x7c0, 0xb9dd144cf0607e00, 0xae0f56a38ff0380};
+  for (size_t r = 0; r < sizeof rings / sizeof *rings; r++) {
+    char seen[1024] = {0};
+    uint64_t sum = 0;
+    for (uint64_t k = 0; k < rings[r].nodes; k++) {
+      const uint64_t at = mem_ring_at(&rings[r], k) - rings[r].base, slot = at / rings[r].stride;
+      assert_true(slot < rings[r].nodes && !seen[slot]++ && at % rings[r].line == 0);
+      sum = 31 * sum + at;
+    }
+    assert_int_equal(sum, sums[r]);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pacing_pays_from_where_it_gains_with_every_more_streams),
       cmocka_unit_test(the_sum_of_a_word_for_a_matrix_unit_is_of_the_values_in_its_bits),
+      cmocka_unit_test(a_ring_visits_each_slot_once),
       cmocka_unit_test(a_report_has_every_figure_in_its_table)};
   setenv("LC_ALL", "C.UTF-8", 1);
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 
 static void the_busiest_rank_is_counted(void **state)
 {
-  struct geometry g;
+  struct geometry g, one_host;
   const int64_t global[3] = {66, 34, 130};
   const int procs[3] = {4, 2, 1};
   assert_int_equal(geometry_make(global, procs, 1, 1, 4, &g), STATUS_OK);
@@ -21,6 +21,8 @@ static void the_busiest_rank_is_counted(void **state)
   /* Ranks (1, ·) have i+ and an edge on the other host. */
   assert_true(g.messages[STUDY_OTHER_HOST] == 2 && g.bytes[STUDY_OTHER_HOST] == 4 * (16 * 128 + 128));
   assert_true(g.bytes[STUDY_SAME_HOST] == 4 * (16 * 128 + 16 * 128 + 128));
+  assert_int_equal(geometry_make(global, procs, 1, 1, 8, &one_host), STATUS_OK);
+  assert_int_equal(one_host.neighbours, 5);
   for (int rank = 2; rank < 6; rank++) { /* the ranks next to the other host */
     struct geometry one;
     assert_int_equal(g.of_rank(&g, rank, 4, &one), STATUS_OK);

@@ -35,9 +35,10 @@ static int levels_overlap(double from_a, double to_a, double from_b, double to_b
   return from_a <= to_b * NEAR && from_b <= to_a * NEAR;
 }
 
+/* Returns whether the lines that a curve touches exceed a cache where \a r is. */
 static int cache_explains(const struct levels_level *levels, int caches, const struct rise *r, uint64_t line)
 {
-  double narrower = (double)line / (double)r->curve->stride;
+  double narrower = r->curve->stride > line ? (double)line / (double)r->curve->stride : 1;
   for (int i = 0; i < caches; i++)
     if (levels_overlap((double)levels[i].bytes, (double)levels[i].next_bytes, r->from * narrower,
                        r->to * narrower))

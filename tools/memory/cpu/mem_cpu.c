@@ -24,11 +24,10 @@ static void combine(uint32_t *restrict to, const uint32_t *const *from, int read
   enum { PIECE = 64 };
   for (size_t w = 0; w < words; w += PIECE) {
     uint32_t x[PIECE];
-    size_t n = words - w < PIECE ? words - w : PIECE;
-    memcpy(x, from[0] + w, n * sizeof *x);
+    memcpy(x, from[0] + w, sizeof x);
     for (int r = 1; r < reads; r++)
-      for (size_t i = 0; i < n; i++) x[i] ^= from[r][w + i];
-    memcpy(to + w, x, n * sizeof *x);
+      for (size_t i = 0; i < PIECE; i++) x[i] ^= from[r][w + i];
+    memcpy(to + w, x, sizeof x);
   }
 }
 

@@ -8,8 +8,6 @@
 #include "tools/memory/cpu/mem_cpu.h"
 #include "tools/memory/kernels/mem_ops.h"
 
-#define PIECE ((uint64_t)4096)
-
 static status_t mem_cpu_open(struct gpu_device *device, struct mem_exec **exec)
 {
   *exec = (struct mem_exec *)device;
@@ -64,7 +62,7 @@ static status_t cpu_check(struct mem_exec *x, struct gpu_queue *queue, struct gp
 
 static void study_share(const struct mem_copy *c, uint64_t id, uint64_t threads)
 {
-  uint64_t n = c->bytes / (uint64_t)c->streams / PIECE, trips = (n + threads - 1) / threads;
+  uint64_t n = c->bytes / (uint64_t)c->streams / MEM_CPU_PIECE, trips = (n + threads - 1) / threads;
   char *to = c->to.handle;
   const char *from = c->from.handle;
   for (uint64_t trip = 0; trip < trips; trip++) {
@@ -73,19 +71,18 @@ static void study_share(const struct mem_copy *c, uint64_t id, uint64_t threads)
       if (c->paced) {
 #pragma omp barrier
       }
-      if (i < n) memcpy(to + (s * n + i) * PIECE, from + (s * n + i) * PIECE, PIECE);
+      if (i < n) memcpy(to + (s * n + i) * MEM_CPU_PIECE, from + (s * n + i) * MEM_CPU_PIECE, MEM_CPU_PIECE);
     }
   }
 }
 
-/* Sets begin and end, in bytes, of the calling thread's share, which has whole pages. */
+/* Sets begin and end, in bytes, of the calling thread's share. */
 static void mem_cpu_share(uint64_t bytes, uint64_t *begin, uint64_t *end)
 {
-  uint64_t pieces = (bytes + PIECE - 1) / PIECE, id = (uint64_t)omp_get_thread_num();
+  uint64_t pieces = bytes / MEM_CPU_PIECE, id = (uint64_t)omp_get_thread_num();
   uint64_t threads = (uint64_t)omp_get_num_threads();
-  *begin = pieces * id / threads * PIECE;
-  *end = pieces * (id + 1) / threads * PIECE;
-  if (*end > bytes) *end = bytes;
+  *begin = pieces * id / threads * MEM_CPU_PIECE;
+  *end = pieces * (id + 1) / threads * MEM_CPU_PIECE;
 }
 
 static void babel_copy(double *restrict to, const double *restrict from, uint64_t n)
@@ -106,7 +103,7 @@ static void tuned_copy(const struct mem_copy *c, uint64_t cache)
     const char *from = (const char *)c->from.handle + begin;
     if (past)
       mem_cpu_copy_streaming((float *)to, (const float *)from, (end - begin) / sizeof(float));
-    else if (end > begin)
+    else
       memcpy(to, from, end - begin);
   }
 }
