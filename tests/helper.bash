@@ -129,6 +129,9 @@ expect_status() {
   return 1
 }
 
+# expect CODE COMMAND...: `run` with these arguments must end with CODE.
+expect() { run "${@:2}" && expect_status "$1"; }
+
 # one_error PATTERN [PROGRAM]: the last `run --separate-stderr` printed one error, or one line of PROGRAM, with PATTERN.
 one_error() {
   local lines

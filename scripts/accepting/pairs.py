@@ -88,11 +88,8 @@ def pair_job(run, pair, kind):
 def pairs_policy(run):
     """Return the path of a policy that refuses blocks too noisy to show a slow exchange."""
     path = os.path.join(run.a.folder, "pairs.json")
-    if not os.path.exists(path):
-        write_document(
-            path,
-            {"name": POLICY, "noise_max": LEAST, "unverified_passes": run.unverified_passes},
-        )
+    limits = {"name": POLICY, "noise_max": LEAST, "unverified_passes": run.unverified_passes}
+    write_document(path, limits)
     return path
 
 

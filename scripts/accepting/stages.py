@@ -394,11 +394,7 @@ def products(run, names, prefix="products"):
 def products_of(run, names, prefix, options, of=""):
     """Test products of one element type. A device without a kernel for the type is not judged."""
     steps = by_themselves(run, names, prefix, program="gemm-gpu", options=options)
-    without = [
-        name
-        for name, step in steps.items()
-        if of and step["outcome"] == "usage" and NO_TYPE in step["why"]
-    ]
+    without = [name for name, step in steps.items() if of and NO_TYPE in step["why"]]
     run.notes += [f"not judged: {of}products on {fold(without)}"] if without else []
     steps = {name: step for name, step in steps.items() if name not in without}
     good = sort_out(run, "gemm-gpu", steps)

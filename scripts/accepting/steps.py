@@ -177,8 +177,6 @@ class Run:
             plan["inventory"] = self.a.expected
         path = os.path.join(self.a.folder, "plan.json")
         before = read_document(path)
-        if before and plan["size"] is None and before.get("size") == "L":
-            self.a.size = plan["size"] = "L"  # plans of earlier versions lack the size
         if before is None:
             write_document(path, plan)
         elif before != plan:

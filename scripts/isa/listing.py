@@ -230,7 +230,7 @@ def sass_branch(one, base, operands):
 
 
 def read_sass(text):
-    kernels, kernel = [], None
+    kernels, kernel = [], Kernel("", "SASS")  # lines before the first kernel belong to none
     for line in text.splitlines():
         name = re.match(r"\s*(?:\.text\.(\S+):|Function : (\S+))\s*$", line)
         if name:
@@ -238,10 +238,10 @@ def read_sass(text):
             kernels.append(kernel)
             continue
         label = re.match(r"\s*(\.L[\w.]+):", line)
-        if label and kernel:
+        if label:
             kernel.labels[label.group(1)] = len(kernel.code)
         found = SASS_LINE.search(line)
-        if found and kernel:
+        if found:
             kernel.labels[f"0x{int(found.group(1), 16):x}"] = len(kernel.code)
             kernel.code.append(sass_instruction(*found.group(2, 3, 4)))
     return kernels
@@ -470,7 +470,7 @@ def gcn_instruction(op, rest):
 
 
 def read_gcn(text):
-    kernels, kernel = [], None
+    kernels, kernel = [], Kernel("", "GCN")  # lines outside of kernels belong to none
     for line in text.splitlines():
         line = line.split(";")[0].split("//")[0].rstrip()
         label = re.match(r"([.\w$]+):", line)
@@ -478,14 +478,14 @@ def read_gcn(text):
             kernel = Kernel(label.group(1), "GCN")
             if f".amdhsa_kernel {kernel.name}\n" in text:
                 kernels.append(kernel)
-        elif kernel and line.strip() == ".amd_kernel_code_t":
+        elif line.strip() == ".amd_kernel_code_t":
             kernels.append(kernel)
-        elif label and kernel and label.group(1).startswith(".Lfunc_end"):
-            kernel = None
-        elif label and kernel:
+        elif label and label.group(1).startswith(".Lfunc_end"):
+            kernel = Kernel("", "GCN")
+        elif label:
             kernel.labels[label.group(1)] = len(kernel.code)
         found = re.match(r"\s+([a-z]+_\w+)(?:\s+(.*))?$", line)
-        if found and kernel and " = " not in line:
+        if found and " = " not in line:
             kernel.code.append(gcn_instruction(found.group(1), found.group(2) or ""))
     return [kernel for kernel in kernels if kernel.code]
 

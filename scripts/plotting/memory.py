@@ -246,13 +246,13 @@ def draw_level(axes, level, greatest, last_end, curve):
         return
     if kind == "cache":
         axes.axvline(end, color="black", linewidth=0.9, linestyle=(0, (1, 2)))
-        side = 1 if last_end and end < 8 * last_end else -1
+        side, align = (1, "left") if last_end and end < 8 * last_end else (-1, "right")
         axes.annotate(
             f"{name} {ns:.3g} ns\nto {bytes_text(end)}",
             (end, greatest * 3.6),
             xytext=(4 * side, 0),
             textcoords="offset points",
-            ha="left" if side > 0 else "right",
+            ha=align,
             va="top",
             fontsize=8.5,
         )

@@ -172,9 +172,8 @@ def overview(points, group, colours):
     for axes in (time, efficiency):
         axes.set_facecolor("none")
     mode, _, keys = group
-    mine = [point for point in points if point["mode"] == mode or point["ranks"] == 1]
     rows = style.legend(
-        figure, scaling.legend(mine, keys, style, scaling.line_styles_of(points, style))
+        figure, scaling.legend(points, keys, style, scaling.line_styles_of(points, style))
     )
     figure.tight_layout(rect=(0, (0.2 + 0.22 * rows) / 3.3, 1, 1))
     text = inline(

@@ -160,7 +160,7 @@ def is_text(value):
     return isinstance(value, str) and not re.match(r"[-+±]? ?\d", value)
 
 
-def table(head, rows, sorts=True, marks=(), wraps=False, texts=()):
+def table(head, rows, marks=(), wraps=False, texts=()):
     """Return an HTML table. `marks` are highlighted cells (row, column). Columns of text and the
     columns `texts` are left-aligned. With `wraps`, long text is broken into lines."""
     left = [
@@ -178,7 +178,7 @@ def table(head, rows, sorts=True, marks=(), wraps=False, texts=()):
             if on
         )
         given = (f' class="{classes}"' if classes else "") + (
-            f' data-head="{escaped(head[column])}"' if tag == "td" and sorts else ""
+            f' data-head="{escaped(head[column])}"' if tag == "td" else ""
         )
         return f"<{tag}{given}>{escaped(value)}</{tag}>"
 
@@ -192,7 +192,7 @@ def table(head, rows, sorts=True, marks=(), wraps=False, texts=()):
         for place, row in enumerate(rows)
     )
     return (
-        f"<div class=wide tabindex=0><table{' class=sorts' if sorts else ''}><thead>"
+        f"<div class=wide tabindex=0><table class=sorts><thead>"
         f"<tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
     )
 

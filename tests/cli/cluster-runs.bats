@@ -5,8 +5,7 @@ load cluster
 @test "a host that starts at the second try passes, and the second try is reported" {
   site
   echo 'late n2' >faults
-  cluster 'n[1-2]' --stages alone
-  expect_status 0
+  exits 0 'n[1-2]' --stages alone
   grep -q 'alone-n2  *pass (second try)' <<<"$output"
   [ "$(grep -c '^\$ ' out/steps/alone-n2.log)" = 2 ]
   [ "$(grep -c '^\$ ' out/steps/alone-n1.log)" = 1 ]
@@ -14,17 +13,13 @@ load cluster
 
 @test "a killed acceptance goes on, and runs no finished step twice" {
   site
-  cluster 'n[1-2]' --budget 0.001s
-  expect_status 5
+  exits 5 'n[1-2]' --budget 0.001s
   grep -q 'left out for lack of time' <<<"$output"
-  cluster 'n[1-2]'
-  expect_status 0
+  ends 0 'n[1-2]'
   before=$(stat -c %.Y.%s out/steps/alone-n1.log)
-  cluster 'n[1-2]'
-  expect_status 0
+  ends 0 'n[1-2]'
   [ "$(stat -c %.Y.%s out/steps/alone-n1.log)" = "$before" ]
-  cluster 'n[1-3]'
-  expect_status 2
+  ends 2 'n[1-3]'
   grep -q 'another acceptance in it' <<<"$stderr"
 }
 
@@ -32,8 +27,7 @@ load cluster
   site
   echo 'hang n2' >faults
   SECONDS=0
-  cluster 'n[1-2]' --stages alone --budget $((4 * SLOWNESS))s
-  expect_status 5
+  exits 5 'n[1-2]' --stages alone --budget $((4 * SLOWNESS))s
   within "$SECONDS" 20
   [ "$(verdict 'r["findings"], r["left_out"]')" = "([], ['alone-n2'])" ]
   grep -q 'n2 *not tested: out of time' <<<"$output"
@@ -41,15 +35,12 @@ load cluster
 
 @test "an acceptance is not continued in its folder with other limits or options" {
   site
-  cluster n1 --stages alone
-  expect_status 0
+  exits 0 n1 --stages alone
   echo '{"name": "site", "device_gflops_min": 1000}' >site.json
-  cluster n1 --stages alone
-  expect_status 2
+  ends 2 n1 --stages alone
   grep -q 'limits of the policy differ' <<<"$stderr"
   site
-  cluster n1 --stages alone --gemm-options '-s 128'
-  expect_status 2
+  ends 2 n1 --stages alone --gemm-options '-s 128'
   grep -q 'gemm options differ' <<<"$stderr"
 }
 
@@ -66,8 +57,7 @@ load cluster
   done
   wait $! || true
   : >faults
-  cluster 'n[1-2]' --limit 300 --stages alone
-  expect_status 0
+  ends 0 'n[1-2]' --limit 300 --stages alone
   grep -q 'passed: n\[1-2\] (2 hosts)' <<<"$output"
 }
 
@@ -131,8 +121,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
 @test "a soak alternates memory and arithmetic and names the host of an incorrect result" {
   site
   printf '%s\n' 'flip n2 50,5,20' >faults
-  cluster 'n[1-2]' --soak 2s --slice 1s --options '-b null --block 5'
-  expect_status 4
+  exits 4 'n[1-2]' --soak 2s --slice 1s --options '-b null --block 5'
   [ "$(verdict 'r["drain_list"]')" = n2 ]
   [ -s out/steps/soak-0000-memory.json ]
   [ -s out/steps/soak-0001-compute.json ]
@@ -142,8 +131,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
 @test "a soak names the host and the device of a wrong product, and goes on without it" {
   site
   echo 'worn n2' >faults
-  cluster 'n[1-3]' --soak 2s --slice 0.5s
-  expect_status 4
+  exits 4 'n[1-3]' --soak 2s --slice 0.5s
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = "('n2', [('wrong', ['n2'], 'soak-0001-compute')])" ]
   [ "$(verdict 'r["findings"][0]["device"] == json.load(open("out/steps/soak-0001-compute.doc"))["ranks"][3]["uuid"]')" = True ]
   grep -q 'n2  *wrong: .*: rank 3: block 1 differs from the first' <<<"$output"
@@ -165,24 +153,21 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
 @test "a soak begins without a host that is dead, drops one that dies, and goes on to the end with the others" {
   site
   printf '%s\n' 'dead n3' 'dies n4 3' >faults
-  cluster 'n[1-4]' --soak 2s --slice 0.5s
-  expect_status 7
+  exits 7 'n[1-4]' --soak 2s --slice 0.5s
   [ "$(verdict 'r["drain_list"], r["run_again_list"], sorted((f["hosts"], f["step"]) for f in r["findings"])')" = "('', 'n[3-4]', [(['n3'], 'alone-n3'), (['n4'], 'alone-0001-n4')])" ]
   grep -q 'passed: n\[1-2\] (2 hosts)' <<<"$output"
   [ "$(verdict '[json.load(open(f"out/steps/soak-000{n}-{kind}.json"))["outcome"] for n, kind in ((0, "memory"), (1, "compute"), (2, "memory"), (3, "compute"))]')" = \
     "['pass', 'not started', 'pass', 'pass']" ]
   grep -q "$soaked" <<<"$output"
   before=$(cat out/steps/*.json | sha256sum)
-  cluster 'n[1-4]' --soak 2s --slice 0.5s
-  expect_status 7
+  ends 7 'n[1-4]' --soak 2s --slice 0.5s
   [ "$(cat out/steps/*.json | sha256sum)" = "$before" ]
 }
 
 @test "a soak that fails without a suspect ends and reports it" {
   site
   echo 'apart n2' >faults
-  cluster 'n[1-3]' --soak 8h --slice 1h
-  expect_status 7
+  exits 7 'n[1-3]' --soak 8h --slice 1h
   [ "$(verdict 'r["accepted"], r["drain_list"], [f["hosts"] for f in r["findings"]]')" = "(False, '', [['n1', 'n2', 'n3']])" ]
   grep -q 'each host passes alone: no host is to blame: fake-cluster: n2 finds no other' <<<"$output"
   ls out/steps | grep -c '^soak-.*json$' | grep -qx 1
@@ -192,8 +177,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   site
   mkdir only
   cp "$himeno" only
-  himeno=only/himeno-gpu cluster n1 --soak 2s --slice 1s --options '-b null --block 5'
-  expect_status 0
+  himeno=only/himeno-gpu exits 0 n1 --soak 2s --slice 1s --options '-b null --block 5'
   grep -q 'gemm-gpu is not installed alongside himeno-gpu' <<<"$output"
   [ -s out/steps/soak-0001-memory.json ]
 }
@@ -202,15 +186,12 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   site
   echo 'hang n2' >faults
   SECONDS=0
-  cluster 'n[1-2]' --level 1 --limit $((3 * SLOWNESS)) --budget $((8 * SLOWNESS))s
-  expect_status 6
+  exits 6 'n[1-2]' --level 1 --limit $((3 * SLOWNESS)) --budget $((8 * SLOWNESS))s
   within "$SECONDS" 25
   [ "$(ls out/steps/alone-*.json | wc -l)" = 2 ]
   grep -q -- ' -w --timeout 10 -t 0.05 .*--block 5 ' out/steps/alone-n1.log
   [ "$(verdict 'r["drain_list"], r["run_again_list"], [row["verdict"] for row in r["measured"]]')" = "('', 'n2', ['pass', 'hang'])" ]
-  rm -r out
-  cluster n1 --level 1 --options '-b null'
-  expect_status 0
+  exits 0 n1 --level 1 --options '-b null'
   grep -q -- ' -w --block 36 --timeout 10 -t 0.05 ' out/steps/alone-n1.log
 }
 

@@ -21,8 +21,9 @@ cluster() {
   unfolded
 }
 
-# exits STATUS HOSTS OPTION...: the same in a new folder, with this exit status.
-exits() { rm -rf out && cluster "${@:2}" && expect_status "$1"; }
+# ends STATUS HOSTS OPTION...: the same, with this exit status. exits: in a new folder.
+ends() { cluster "${@:2}" && expect_status "$1"; }
+exits() { rm -rf out && ends "$@"; }
 
 site() {
   cat >site.json <<'JSON'

@@ -153,7 +153,7 @@ PY
   [ -s out/steps/products-n1.doc ]
   [ -s out/steps/products-n2.doc ]
   exits 2 'n[1-2]' --stages products --gemm-options '-s 64 --nonsense'
-  [ "$(verdict 'r["drain"], [f["hosts"] for f in r["findings"]]')" = "({}, [['n1', 'n2']])" ]
+  [ "$(verdict 'r["drain"], r["run_again"], [f["hosts"] for f in r["findings"]]')" = "({}, {}, [['n1', 'n2']])" ]
   exits 2 'n[1-2]' --stages products --gemm-options '-s 64 --verify off'
   grep -q 'accept needs a verified result: remove --verify off' <<<"$output"
   # If himeno-judge is installed, the policy's limits for products are checked.
@@ -270,8 +270,7 @@ SH
     printf '%s\n' "${wrong[n]} n$((2 * n + 1))" "${slow[n]} n$((2 * n + 2))" >>own
     printf '%s\n' "flip ${wrong[n]} 5,5,5" "slow ${slow[n]} 0 1.2" >>faults
   done
-  per_host=1 cluster "sound,$(IFS=, && echo "${wrong[*]},${slow[*]}")" --stages alone
-  expect_status 4
+  per_host=1 ends 4 "sound,$(IFS=, && echo "${wrong[*]},${slow[*]}")" --stages alone
   [ "$(verdict '{row["host"]: row["verdict"] for row in r["measured"]} == {"sound": "pass", **dict.fromkeys("'"${wrong[*]}"'".split(), "wrong"), **dict.fromkeys("'"${slow[*]}"'".split(), "slow")}')" = True ]
   [ "$(verdict 'sorted(r["drain"]) == sorted("'"${wrong[*]} ${slow[*]}"'".split())')" = True ]
   grep -q "NodeName=" <<<"$output"
@@ -288,8 +287,7 @@ SH
   site
   own_names
   printf '%s\n' 'n1 vm1' 'n1.cluster vm1' >own
-  cluster 'n1,n2,n1.cluster' --stages alone,pairs
-  expect_status 2
+  ends 2 'n1,n2,n1.cluster' --stages alone,pairs
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('duplicate', ['n1', 'n1.cluster'])])" ]
   grep -q 'n1 and n1.cluster: n1 and n1.cluster are one host, vm1' <<<"$output"
   [ "$(ls out/steps/pair-*.json)" = out/steps/pair-n1-n2.json ]

@@ -25,11 +25,9 @@ expect_error() {
 }
 
 @test "--help and --steps describe what it does" {
-  run "$check" --help
-  expect_status 0
+  expect 0 "$check" --help
   [[ $output == *"gpu-check-HOST-DATE.tar.gz"* ]]
-  run "$check" --steps
-  expect_status 0
+  expect 0 "$check" --steps
   [[ $output == *racecheck*" s"* ]]
 }
 
@@ -71,8 +69,7 @@ PY
 }
 
 @test "a step that has no time left fails, and the others are still reported" {
-  run "$check" --build "$top_builddir" --seconds 1 --only machine "$BATS_TEST_TMPDIR"
-  expect_status 1
+  expect 1 "$check" --build "$top_builddir" --seconds 1 --only machine "$BATS_TEST_TMPDIR"
   [[ $output == *"no time was left for it"* ]]
   [ -s "$BATS_TEST_TMPDIR/summary.json" ]
 }

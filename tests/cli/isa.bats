@@ -62,8 +62,7 @@ expect_nested() {
 
 @test "SASS: the innermost hot loop by its back edge, and each instruction by what its result reaches" {
   sass_listing >nested.sass
-  run "$report" --json out.json --listing nested.sass
-  expect_status 0
+  expect 0 "$report" --json out.json --listing nested.sass
   as_before "isa: SASS" out.json
 }
 
@@ -138,15 +137,13 @@ END
 
 @test "a kernel without a loop is counted as a whole" {
   sass_listing | grep -v 'BRA `(.L_x_[01])' >straight.sass
-  run "$report" straight.sass
-  expect_status 0
+  expect 0 "$report" straight.sass
   as_before "isa: no loop"
 }
 
 @test "GCN: of each pair the second kernel takes no more instructions than the first" {
   needs_gcn
-  run "$report" --isa gcn --pairs --json gcn.json
-  expect_status 0
+  expect 0 "$report" --isa gcn --pairs --json gcn.json
   [ "$(value gcn.json '[p["pair"] for p in d["inputs"][0]["pairs"] if p["asserted"] and p["after"] <= p["before"]]')" = \
     "['pointer', 'row', 'column', 'scalar', 'byte', 'shared']" ]
   run "$report" --isa gcn --arch tahiti --pairs
@@ -157,8 +154,7 @@ END
   done
   rows=$output
   command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || return 0
-  run "$report" --pairs
-  expect_status 0
+  expect 0 "$report" --pairs
   [[ $output == *"Kernel pairs, "[SP]*"$rows" ]]
   [ "$(value gcn.json '[p["after"] < p["before"] for p in d["inputs"][0]["pairs"] if p["asserted"] and p["pair"] in ("row", "scalar", "byte")]')" = "[True, True, True]" ]
 }
@@ -178,8 +174,7 @@ END
 @test "without a disassembler SASS becomes PTX, and the report says so" {
   needs_nvcc
   command -v nvdisasm >/dev/null || command -v cuobjdump >/dev/null && skip "there is a disassembler"
-  run "$report" --isa sass --pairs
-  expect_status 0
+  expect 0 "$report" --isa sass --pairs
   [[ $output == *"PTX and not SASS: neither cuobjdump nor nvdisasm was found"* ]]
 }
 
@@ -191,8 +186,7 @@ END
       printf '\ts_cbranch_scc1 .L%s\n\ts_endpgm\n' $name
     done
   } >spoiled.s
-  run --separate-stderr "$report" --pairs --json out.json spoiled.s
-  expect_status 5
+  expect 5 --separate-stderr "$report" --pairs --json out.json spoiled.s
   as_before "isa: pairs" out.json
   [[ $stderr == "isa-report: spoiled.s, GCN: index product, pointer increment: 3.00 after 2.00 instructions a word" ]]
 }
@@ -222,8 +216,7 @@ expect_error() {
   expect_error 2 'empty.ptx: no kernel was found in it' empty.ptx
   expect_error 2 'no kernel is named other' -k other nested.sass
   expect_error 2 'nested.sass: it has no pair_pointer_before: --pairs compares' --pairs nested.sass
-  run "$report" --isa arm
-  expect_status 2
+  expect 2 "$report" --isa arm
 }
 
 @test "a result that cannot be written" {

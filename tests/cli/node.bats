@@ -151,6 +151,8 @@ passes() {
   variables=()
   echo '{' >lib/inventory.json
   passes 'inventory.json: '
+  echo '[]' >lib/inventory.json
+  passes 'inventory.json: must hold an object'
   echo '{"schema": "himeno-inventory/1", "hosts": {"h[1-2]": {"gpu": []}}}' >lib/inventory.json
   passes '1-2.: gpu: must be one of gpus, '
   # A check that cannot run does not keep the others from running.
@@ -238,6 +240,11 @@ passes() {
   check prolog
   [ ! -e ran ]
   chown 0 bin/nvidia-smi
+  # A file in a folder that another user can change is not run.
+  chmod 777 bin
+  check prolog
+  [ ! -e ran ]
+  chmod 755 bin
   # A file of root's is not run by a symbolic link that another user can change.
   mv bin/nvidia-smi bin/smi
   ln -s "$PWD/bin/smi" theirs/smi
@@ -251,7 +258,7 @@ passes() {
 
 # started_here WORD...: runs an active check on a node with two null devices. The function `played` sets which of them is slow.
 started_here() {
-  on_node "exec env -i PATH='$PWD/bin:/usr/bin:/bin' SLURMD_NODENAME=h1 '$sites/active.sh' --here --program '$PWD/bin/himeno-gpu' --size 18x18x34 \
+  on_node "exec env -i PATH='$PWD/bin:/usr/bin:/bin' SLURMD_NODENAME=h1 '$sites/active.sh' --here --size 18x18x34 \
     --seconds 0.05 --policy '$PWD/site.json' --options '-b null --block 5' $*"
 }
 

@@ -30,8 +30,7 @@ points() { ls "$1"/runs/*.json | wc -l; }
 launched() { grep -c "$1" launched || true; }
 
 @test "a study runs each point once and has a row for each; it records settings, and no other variables" {
-  UCX_TLS=tcp NCCL_DEBUG=WARN SECRET_TOKEN=hush run "$scaling" run study "${plan[@]}" --repeat 2
-  expect_status 0
+  UCX_TLS=tcp NCCL_DEBUG=WARN SECRET_TOKEN=hush expect 0 "$scaling" run study "${plan[@]}" --repeat 2
   [[ $output == *"about 36 s expected"*"[12/12]"* && $output == *left* ]]
   [ "$(points study)" -eq 12 ]
   [ "$(wc -l <launched)" -eq 12 ]
@@ -40,8 +39,7 @@ launched() { grep -c "$1" launched || true; }
   head -n 1 study/log.jsonl | grep -q '"UCX_TLS": "tcp"'
   head -n 1 study/log.jsonl | grep -q '"NCCL_DEBUG": "WARN"'
   run ! grep -rq hush study
-  run "$scaling" status study
-  expect_status 0
+  expect 0 "$scaling" status study
   [[ $output == "12 of 12 points are finished"* ]]
 }
 
@@ -62,8 +60,7 @@ import csv, sys
 found = {(row["transport"], row["overlap"]) for row in csv.DictReader(open(sys.argv[1]))}
 assert found == {("staged", "True"), ("staged-no-overlap", "False")}, found
 PY
-  run "$scaling" run other "${plan[@]}" --transports staged-late
-  expect_status 2
+  expect 2 "$scaling" run other "${plan[@]}" --transports staged-late
   [[ $output == *"--transports staged-late: 'staged-late' is not allowed"* ]]
 }
 
@@ -88,13 +85,11 @@ PY
   wait $pid || true
   finished=$(cd study/runs && ls ./*.json | sed 's/^..//; s/\.json$//')
   [ "$(wc -l <<<"$finished")" -lt 12 ]
-  run "$scaling" run study
-  expect_status 0
+  expect 0 "$scaling" run study
   [[ $output == *"points are finished already"* ]]
   [ "$(points study)" -eq 12 ]
   for name in $finished; do [ "$(launched "^\.$name\.draft")" -eq 1 ]; done
-  run "$scaling" run study
-  expect_status 0
+  expect 0 "$scaling" run study
   [ "$(sort launched | uniq -c | awk '$1 > 2' | wc -l)" -eq 0 ]
 }
 
@@ -108,12 +103,10 @@ PY
   [ "$code" -eq 8 ]
   printf '#!/bin/sh\nexit 8\n' >ended
   chmod +x ended
-  run "$scaling" run other "${plan[@]}" --launcher "$PWD/ended {ranks}"
-  expect_status 8
+  expect 8 "$scaling" run other "${plan[@]}" --launcher "$PWD/ended {ranks}"
   : >calls
   printf '#!/bin/sh\necho >>%s/calls\nexit 8\n' "$PWD" >ended
-  run "$scaling" run other
-  expect_status 8
+  expect 8 "$scaling" run other
   [ -s calls ]
 }
 
@@ -125,8 +118,7 @@ PY
   cp strong-8x8x16-1-stream-none-1x1x1-r1.json strong-12x12x16-1-stream-none-1x1x1-r1.json
   cd ../..
   printf '{"point": "weak-8x' >>study/log.jsonl
-  run "$scaling" run study
-  expect_status 0
+  expect 0 "$scaling" run study
   [ "$(wc -l <launched)" -eq 2 ]
   [ "$(json study/runs/strong-8x8x16-2-stream-staged-auto-r1.json 'd["result"]["verdict"]')" = pass ]
   [ "$(json study/runs/strong-12x12x16-1-stream-none-1x1x1-r1.json 'd["config"]["size"]')" = 12x12x16 ]
@@ -147,24 +139,20 @@ PY
 }
 
 @test "a point that fails is reported with its reason, and run again only on request" {
-  run "$scaling" run study "${plan[@]}" --sizes 8x8x16 --procs 1x2x1 --scaling strong --transports staged,pigeon
-  expect_status 2
+  expect 2 "$scaling" run study "${plan[@]}" --sizes 8x8x16 --procs 1x2x1 --scaling strong --transports staged,pigeon
   [[ $output == *"FAILED: himeno-gpu: "*pigeon* ]]
   [ "$(points study)" -eq 2 ]
   : >launched
-  run "$scaling" run study
-  expect_status 2
+  expect 2 "$scaling" run study
   [ ! -s launched ]
-  run "$scaling" run study --retry
-  expect_status 2
+  expect 2 "$scaling" run study --retry
   [ "$(cat launched)" = .strong-8x8x16-2-stream-pigeon-1x2x1-r1.draft ]
 }
 
 @test "a run that takes too long is stopped" {
   printf '#!/bin/sh\nsleep 60\n' >slow
   chmod +x slow
-  run "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 --launcher "$PWD/slow {ranks}" --limit 1
-  expect_status 7
+  expect 7 "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 --launcher "$PWD/slow {ranks}" --limit 1
   [[ $output == *"stopped after 1 s"* ]]
 }
 
@@ -182,11 +170,9 @@ for folder in "ab":
         off = 1 + 0.004 * (-1 if "-r1" in path else 1)
         scale(path, off * (1.1 if folder == "b" and "/weak-" in path else 0.9 if folder == "b" and "-1x1x1" in path else 1))
 PY
-  run "$scaling" compare a a
-  expect_status 0
+  expect 0 "$scaling" compare a a
   [[ $output == *"0 slower, 0 faster, 3 the same within noise"* ]]
-  run "$scaling" compare a b
-  expect_status 5
+  expect 5 "$scaling" compare a b
   [[ $output == *"1 slower, 1 faster, 1 the same within noise"* ]]
   grep -Eq '^weak 12x12x16, 2 ranks.*\+10\.00%.*slower$' <<<"$output"
   grep -Eq '^strong 12x12x16, 1 rank,.*-10\.00%.*faster$' <<<"$output"
@@ -253,13 +239,11 @@ SH
 
 @test "in one allocation of Slurm all points run, and a second call submits nothing" {
   fake_slurm
-  run "$scaling" run study "${in_slurm[@]}" --slurm allocation
-  expect_status 0
+  expect 0 "$scaling" run study "${in_slurm[@]}" --slurm allocation
   [ "$(points study)" -eq 3 ]
   [ "$(wc -l <submitted)" -eq 1 ]
   grep -q -- '--nodes=2 --ntasks=2 --ntasks-per-node=1 .*-p gpu' submitted
-  run "$scaling" run study
-  expect_status 0
+  expect 0 "$scaling" run study
   [ "$(wc -l <submitted)" -eq 1 ]
 }
 
@@ -275,13 +259,11 @@ SH
   "$PYTHON" -c 'import json; json.dump({"strong-8x8x16-2-stream-staged-auto-r1": "77"}, open("study/jobs.json", "w"))'
   rm asked
   (until [ -e asked ]; do sleep 0.1; done; echo done >queue/77) 3>&- &
-  run "$scaling" run study --poll 0.1
-  expect_status 7
+  expect 7 "$scaling" run study --poll 0.1
   [ "$(wc -l <submitted)" -eq 3 ]
   [[ $output == *"its job ended without a result"* ]]
   touch closed
-  run "$scaling" run study --poll 0.1
-  expect_status 3
+  expect 3 "$scaling" run study --poll 0.1
   [[ $output == *"partition is down"* ]]
 }
 
@@ -302,8 +284,7 @@ SH
 
 @test "wrong options are one line and exit 2, a missing program exit 3" {
   for option in --sizes --ranks --kernels --transports --procs --launcher; do
-    run "$scaling" run empty --program "$himeno" $option ''
-    expect_status 2
+    expect 2 "$scaling" run empty --program "$himeno" $option ''
     [ ! -e empty ]
   done
   expect_error() {
@@ -347,11 +328,9 @@ for name, row in rows.items():
     assert float(row["interior_max"]) == document["phases"]["compute"]["max"] > 0 and float(row["gflops"]) == document["result"]["gflops"], row
 PY
   rm products/runs/*weak-64-2*1x2*.json
-  run "$scaling" run products
-  expect_status 0
+  expect 0 "$scaling" run products
   [ "$(points products)" -eq 10 ]
-  run "$top_srcdir/scripts/report" products -o products.html
-  expect_status 0
+  expect 0 "$top_srcdir/scripts/report" products -o products.html
   grep -q 'Scaling of gemm-gpu' products.html
   grep -q '2·m·n·k' products.html
   grep -q 'µs per product' products.html
@@ -359,8 +338,7 @@ PY
   grep -q '</i>multiplying</li>' products.html
   grep -q '</i>exposed time</li>' products.html
   grep -q 'measured: multiplying ' products.html
-  run "$top_srcdir/scripts/plot" scaling products -o picture
-  expect_status 0
+  expect 0 "$top_srcdir/scripts/plot" scaling products -o picture
   refute grep -qE 'interior|boundary' picture.svg
   grep -q 'µs per product' picture.svg && grep -q '>multiplying<' picture.svg && grep -q 'strong scaling, staged' picture.svg
 }
@@ -369,8 +347,7 @@ PY
   local words
   for words in "--sizes L:--sizes L: must be N or MxNxK for gemm-gpu" "--procs k:--procs k: must be auto, i, j, all or PxQ for gemm-gpu" "--procs 2x1x1 --ranks 2:--procs 2x1x1" \
     "--transports staged-no-overlap:--transports staged-no-overlap: gemm-gpu has no -no-overlap"; do
-    run --separate-stderr "$scaling" run bad --program "$top_builddir/gemm-gpu" ${words%%:*}
-    expect_status 2
+    expect 2 --separate-stderr "$scaling" run bad --program "$top_builddir/gemm-gpu" ${words%%:*}
     [[ $stderr == "scaling: ${words#*:}"* && $stderr != *$'\n'* ]] || { echo "$stderr"; false; }
   done
 }

@@ -16,6 +16,7 @@ import hosts
 import levels
 import soaking
 import stages
+import steps
 import timing
 
 
@@ -49,39 +50,54 @@ class Plan(helper.Case):
                 pass
 
     def devices(self, **settings):
-        """Return how many devices n1 and n2 have in such a job, and True if they are GPUs."""
+        """Return the devices of n1 and n2 in such a job, True if they are GPUs, and --per-host."""
         a = argparse.Namespace(names=["n1", "n2"], per_host=None, slots={}, expected={})
         with unittest.mock.patch.dict(
             os.environ, PATH=f"{os.getcwd()}:{os.environ['PATH']}", **settings
         ):
             counts.count(a)
-        return a.devices and list(a.devices.values()), a.are_gpus
+        return [settings, a.devices, a.are_gpus, a.per_host]
 
     def test_the_number_of_devices_by_each(self):
         """each of Slurm's variables gives the number of a host's devices"""
         pathlib.Path("scontrol").write_text("#!/bin/sh\ncat job\n")
         pathlib.Path("scontrol").chmod(0o755)
         pathlib.Path("job").touch()
+        found = [self.devices(SLURM_GPUS="h100:16", SLURM_JOB_NUM_NODES="2")]
         for name, values in {
             "SLURM_GPUS_PER_NODE": ("8", "h100:8", "h100:4,a100:4"),
-            "SLURM_TRES_PER_NODE": ("gres:gpu:8", "gres/gpu:8", "nic:1,gres/gpu:h100=8"),
+            "SLURM_TRES_PER_NODE": ("gres:gpu:8", "gres/gpu:8", "nic:2", "nic:1,gres/gpu:h100=8"),
             "SLURM_GPUS_ON_NODE": ("8",),
             "SLURM_JOB_GPUS": ("0,1,2,3,4-7",),
             "SLURM_STEP_GPUS": ("0-7",),
+            "SLURM_NTASKS_PER_NODE": ("3",),
         }.items():
-            for value in values:
-                self.assertEqual(self.devices(**{name: value}), ([8, 8], True), f"{name}={value}")
-        self.assertEqual(
-            self.devices(SLURM_GPUS="h100:16", SLURM_JOB_NUM_NODES="2"), ([8, 8], True)
-        )
-        self.assertEqual(self.devices(SLURM_NTASKS_PER_NODE="3"), ([3, 3], False))
-        self.assertEqual(self.devices(SLURM_TRES_PER_NODE="gres/nic:2"), (None, False))
+            found += [self.devices(**{name: value}) for value in values]
         # A job's devices on each node take precedence over the other variables.
         pathlib.Path("job").write_text(
             "JobId=7\n   Nodes=n1 CPU_IDs=0-15 Mem=0 GRES=gpu:h100:8(IDX:0-7)\n"
             "   Nodes=n[2-3] CPU_IDs=0-15 Mem=0 GRES=gpu:h100:7(IDX:0-6),nic:1(IDX:0)\n"
         )
-        self.assertEqual(self.devices(SLURM_JOB_ID="7", SLURM_GPUS_ON_NODE="8"), ([8, 7], True))
+        found.append(self.devices(SLURM_JOB_ID="7", SLURM_GPUS_ON_NODE="8"))
+        self.as_before("devices by Slurm", "\n".join(map(str, found)))
+
+        run = helper.Run()
+        for name, uuids in zip("abc", ("xy", "zz", "")):
+            run.documents[f"alone-{name}"] = {"ranks": [{"uuid": uuid} for uuid in uuids]}
+        run.a.devices = dict.fromkeys("abc", 2)
+        self.assertEqual(counts.short(run, "abc"), {"b": "1 of 2 GPUs are usable, all on a"})
+        run.a.listed = run.a.devices
+        self.assertEqual(counts.short(run, "bc"), {"b": "1 of 2 GPUs are usable"})
+
+    def test_locked(self):
+        """a folder that another run uses is refused"""
+        self.replace(steps, "LOCK_TENTHS", 0)
+        with open("lock", "w") as mine, open("lock", "w") as other:
+            run = types.SimpleNamespace(lock=mine, a=types.SimpleNamespace(folder="out"))
+            steps.Run.take_lock(run)
+            run.lock = other
+            with self.assertRaisesRegex(steps.Trouble, "^out: in use by another run$"):
+                steps.Run.take_lock(run)
 
     def test_how_long_it_takes(self):
         """the estimated duration counts steps by stage and in waves, follows the pace so far, and
@@ -114,6 +130,12 @@ class Plan(helper.Case):
             ],
             [80, 25, 60],
         )
+        run = types.SimpleNamespace(a=types.SimpleNamespace(write_inventory=None))
+        run.timing = types.SimpleNamespace(remaining=lambda: 9)
+        passed, slow = {"a": {"outcome": "pass"}}, {"a": {"outcome": "slow"}}
+        left = (("alone", slow, 2), ("alone", passed, 1), ("alone", slow, 1), ("pairs", slow, 1))
+        left = [steps.Run.left_text(run, *of) for of in left]
+        self.assertEqual(left, [", about 9 s left"] * 2 + ["", ", about 9 s left"])
         one = timing.Timing(of("ab", soak=50, stages=["alone", "all"], level=3))
         now[0] += 50
         one.ended("soak", 50, False)

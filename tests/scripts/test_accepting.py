@@ -258,6 +258,7 @@ class Accepting(helper.Case):
                 (judged(5, partial=True), ("partial", ended)),
                 (judged(1), ("fault", said)),
                 (steps.judge(0, None, "log"), ("not started", said or "exit status 0")),
+                (steps.judge(7, None, "log")[0], "fault" if said else "not started"),
             ):
                 self.assertEqual(given, wanted)
             hang = "did not end within 9 s" + (f"; last output: {said}" if said else "")

@@ -164,6 +164,7 @@ class Report(Charts):
         ):
             self.assertIn(words, self.page)
         self.assertEqual(len(svg.panels(fromstring(self.picture))), 2)
+        self.assertIn(">L, strong, p2p, 4 ranks", self.picture)
         self.assertIn("prefers-color-scheme: dark", self.picture)
 
 

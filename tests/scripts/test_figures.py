@@ -32,7 +32,9 @@ def look(one):
     names = "color marker markerfacecolor markeredgewidth linestyle linewidth markersize clip_on"
     names = [f"get_{name}" for name in f"{names} hatch facecolor edgecolor".split()]
     values = [getattr(one, name)() for name in names if hasattr(one, name)]
-    return " ".join(rounded(one) if isinstance(one, tuple) else str(one) for one in values)
+    dashes = getattr(one, "_unscaled_dash_pattern", ("", ""))[1] or ""
+    values = [rounded(one) if isinstance(one, tuple) else str(one) for one in (*values, dashes)]
+    return " ".join(values)
 
 
 def legend_of(legend):
@@ -123,6 +125,7 @@ class Figures(helper.Case):
         sizes = edited(products, config={"ranks": 2})
         sizes["sizes"].append({**sizes["sizes"][0], "m": 64})
         yield self.drawn("products", *self.files(products, sizes, of["gemm-ladder-1"]))
+        yield self.drawn("products", *self.files(sizes))
         for kind in ("copies", "latency", "roofline"):
             yield self.drawn(kind, *self.files(h100[f"mem-{kind}"]))
         runs = {**self.recorded("hosts-x8-2026-11"), **self.recorded("h200-x4-2026-11-later")}

@@ -125,6 +125,8 @@ class Said(helper.Case):
         run.tested = ["a", "b", "c"]
         run.earlier = self.run_of(((120, 0.001), (100, 0.001), (99, 0.001), (91, 0.001)))
         run.earlier.ended = "2026-11-13T12:04:18Z"
+        run.earlier.documents["alone-a"]["version"] = "0.0.9"
+        run.documents["alone-b"]["version"] = None  # no change
         self.said("bad", run, "accept.html", "metrics")
         run = self.run_of(rates)
         for name in run.a.names:
@@ -153,7 +155,7 @@ class Said(helper.Case):
                 self.done.update(found)
                 return found
 
-        four, bad = ("noisy", "unverified", "slow", "hang"), {"outcome": "fault", "why": "it is"}
+        four = "noisy", "unverified", "slow", "hang"
         for name, slow, outcomes in (
             (
                 "a path",
@@ -176,18 +178,23 @@ class Said(helper.Case):
                 {"alone-a": "wrong", "alone-b": "noisy", "products-c": "fault", "fabric": "fault"},
             ),
             ("a card", "", {"wires-a-d": "slow", "wires-d-c": "slow"}),
+            ("lost", "", {"alone-b": "environment, backend cuda: none"}),
             ("none", "", {f"alone-{host}": "environment" for host in "abcd"}),
         ):
             made, run = self.run_of([(100 - at, 0.001) for at in range(4)]), Played()
             run.slow = dict.fromkeys(slow.split(), 1)
             run.documents, run.words, run.a.given = made.documents, [], {}
-            run.outcomes = {step: {**bad, "outcome": outcome} for step, outcome in outcomes.items()}
+            run.outcomes = {
+                step: dict(zip(("outcome", "why"), (*words.split(", "), "it is")))
+                for step, words in outcomes.items()
+            }
             run.a.leaves, run.a.rounds, run.a.parallel = {"s": list("abc"), "t": ["d"]}, 3, 4
             run.a.inventory, run.a.expected, run.a.launcher = None, dict.fromkeys("abcd", {}), "go"
             for host in "abcd":
                 cards = [{"state": "active", "rate_gbps": rate} for rate in (400, 200, 100)]
                 run.documents[f"inventory-{host}"].update(network=cards)
             run.a.stages = stages.NAMES
+            run.a.options = ["--backend=null"] if slow else ["-x", "-b", "null"]
             with contextlib.redirect_stdout(io.StringIO()) as said:
                 stages.all_of_them(run)
             lines = [*run.words, *map(str, run.findings), *run.notes, said.getvalue()]
@@ -298,18 +305,21 @@ print('"0","other","byte","7"\\n==ERROR== ERR_NVGPUCTRPERM == no permission')
             return ""
 
         self.replace(tools, "run", played)
-        self.replace(tools, "clc_library", lambda *given: "-".join(given))
+        self.replace(tools, "CLC_FOLDERS", ("none", "."))
+        self.replace(tools.glob, "glob", lambda _: [])
+        for library in ("gfx906-amdgcn-mesa-mesa3d.bc", "nvptx64-nvidia-nvidiacl.bc"):
+            pathlib.Path(library).touch()
         self.replace(tools.shutil, "which", lambda name: f"/a/{name}" * (f"/a/{name}" in there))
         self.replace(tools.os, "access", lambda path, _: path in there)
-        sources = *files, str(helper.SOURCE / "himeno/kernels/opencl/block16.cl")
+        chips = {str(helper.SOURCE / "himeno/kernels/opencl/block16.cl"): "tahiti", "b.cu": "sm_70"}
         for some in ("/a/nvcc /a/nvdisasm", "/usr/local/cuda/bin/cuobjdump /a/clang", "/a/nvcc"):
             there[:] = some.split()
-            for source in sources:
+            for source in {**files, **chips}:
                 for isa in ("auto", "sass", "ptx", "gcn"):
                     try:
                         isa, note = tools.choose_isa(source, isa)
                         lines.append(f"{some}: {source}: {isa} {note}")
-                        tools.kernels_of(source, isa, None, ["-DA=1"])
+                        tools.kernels_of(source, isa, chips.get(source), ["-DA=1"])
                     except (BadInput, Trouble) as error:
                         lines.append(f"  {error}")
         text = re.sub(rf"{tempfile.gettempdir()}/\w+/", "", "\n".join(lines))

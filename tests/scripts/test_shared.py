@@ -19,6 +19,7 @@ import files
 import gpu_check_summary
 import gpus
 import processes
+import settings
 from endings import Trouble
 
 
@@ -75,6 +76,20 @@ class Shared(helper.Case):
         )
         self.assertEqual(said("one", "two", rule), "two")
         self.assertEqual(said(*framed, "bash: line 1", "bash: gone"), "bash: gone")
+
+    def test_settings(self):
+        """a session has the versions of its programs; launchers without ssh or rsh are told so"""
+        for name in ("one", "ucx_info"):  # the latter fails, because it is given -v
+            pathlib.Path(name).write_text('#!/bin/sh\necho "#\n# a 1.0"\n[ $1 = --version ]\n')
+            os.chmod(name, 0o755)
+        self.replace(os, "environ", {**os.environ, "PATH": os.getcwd()})
+        found = [settings.gather({"program": one, "launcher": "one -n"}) for one in ("./one", "no")]
+        for name, one in zip("ab", found):
+            one.update(environment={"UCX_TLS": name, f"OMP_{name}": "1"}, host="n1", kernel="6")
+        self.as_before("settings", [*found, settings.differences(*found)])
+        for name in ("ssh", "rsh", ""):
+            self.replace(processes.shutil, "which", lambda program, name=name: program == name)
+            self.assertEqual("PRTE_MCA_plm_ssh_agent" in processes.environment(), not name)
 
     def test_disk_full(self):
         """a file is replaced completely: if the disk is full, the old one stays"""

@@ -13,6 +13,7 @@ import re
 import statistics
 
 import helper
+import chapter
 import compare
 import content
 import launch
@@ -191,15 +192,18 @@ class Studying(helper.Case):
         }
 
         def verdict():
-            with contextlib.redirect_stderr(io.StringIO()):
-                return launch.verdict(".", study)
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                return launch.verdict(".", study), said.getvalue()
 
-        self.assertEqual(verdict(), 3)
+        found = [verdict()]
         for name, code in (("a", 4), ("b", 6)):
             store.log_add(
                 ".", {"point": name, "exit": code, "finished": False, "took": code, "why": ""}
             )
-        self.assertEqual(verdict(), 6)
+        self.as_before("study: verdicts", [*found, verdict()])
+        self.replace(launch, "run", lambda *_: 6)
+        with self.assertRaisesRegex(chapter.Trouble, "^cpu: some runs failed: the same"):
+            chapter.finished("cpu", study, False)
         self.assertEqual(launch.expected(".", study, [{"ranks": 1}, {"ranks": 2}]), 10)
         pathlib.Path("lock").write_text("left by a killed run")
         store.lock(".", print).close()
@@ -276,6 +280,7 @@ class Studying(helper.Case):
         for some in ((row(1, 1.0), row(1, 1.04)), (row(1, 1.0), row(1, 1.06), row(2, 1.0, "no"))):
             found.append(list(content.verdicts(Study(*some))))
         self.as_before("measurements", found)
+        self.assertEqual(content.best_efficiencies(Study(row(1, 1e-6))), ({}, None))
 
 
 if __name__ == "__main__":
