@@ -250,28 +250,29 @@ FIGURES
 }
 
 @test "energy is that of sweeps between steps of the counter, without pauses; runs below ten seconds have none" {
+  # A sweep of this grid takes as long as one of XS at 100 ns per point, and is computed faster.
   local power="idle=100 load=500 step=500000000 poll=50000000"
-  export CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 $power"
-  clocked 1 himeno-gpu -b null -s XS -t 9.9
+  export CLOCK_MACHINE="sweep=681.1523 ceiling=7 fill=200000000 $power"
+  clocked 1 himeno-gpu -b null -s 18x18x34 -t 9.9
   figures <<<'d.result.energy = {"joules_per_sweep": None, "gflops_per_watt": None, "idle_watts": None, "devices": 1, "note": "too short"}'
   report_has "energy     unknown: too short"$'\n'
-  CLOCK_MACHINE="sweep=100 ceiling=7 step=1e15 poll=1000000" clocked 1 himeno-gpu -b null -s XS -t 10 # the counter never changes
+  CLOCK_MACHINE="sweep=681.1523 ceiling=7 step=1e15 poll=1000000" clocked 1 himeno-gpu -b null -s 18x18x34 -t 10 # the counter never changes
   figures <<<'d.result.energy = None'
   # The energy counter lags. It is read only after it includes all earlier sweeps.
-  CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 idle=100 load=500 step=20000000 poll=1000000 lag=100000000" clocked 1 himeno-gpu -b null -s XS -t 10
+  CLOCK_MACHINE="sweep=681.1523 ceiling=7 fill=200000000 idle=100 load=500 step=20000000 poll=1000000 lag=100000000" clocked 1 himeno-gpu -b null -s 18x18x34 -t 10
   figures <<<'100 < d.result.energy.idle_watts < 105 = True'
-  CLOCK_MACHINE="sweep=100 ceiling=7 fill=800000000 $power" clocked 1 himeno-gpu -b null -s XS -t 10
+  CLOCK_MACHINE="sweep=681.1523 ceiling=7 fill=800000000 $power" clocked 1 himeno-gpu -b null -s 18x18x34 -t 10
   report_has "energy     unknown: mostly pauses"
-  CLOCK_MACHINE="sweep=100 ceiling=7 fill=20000000 load@1=300 $power" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -n 4000 --verify off
+  CLOCK_MACHINE="sweep=681.1523 ceiling=7 fill=20000000 load@1=300 $power" clocked 2 himeno-gpu -b null -s 18x18x34 -p 2x1x1 -n 4000 --verify off
   figures <<'FIGURES'
 d.result.energy.idle_watts, d.result.energy.devices = None, 2
 abs(d.result.energy.joules_per_sweep / (1000 * 2.79e-3) - 1) < 0.02 = True
 FIGURES
   report_has "2 devices (a device by the clock)"$'\n'"             includes the time between blocks"
-  CLOCK_MACHINE="sweep=100 ceiling=7 step@0=500000000 poll=50000000 idle=100" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -t 10
+  CLOCK_MACHINE="sweep=681.1523 ceiling=7 step@0=500000000 poll=50000000 idle=100" clocked 2 himeno-gpu -b null -s 18x18x34 -p 2x1x1 -t 10
   report_has "energy     unknown: not every device has a counter"$'\n'
   # A rank whose counter changes rarely begins later, and still measures ten seconds.
-  CLOCK_MACHINE="sweep=100 ceiling=7 fill=20000000 $power step@1=900000000" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -t 10
+  CLOCK_MACHINE="sweep=681.1523 ceiling=7 fill=20000000 $power step@1=900000000" clocked 2 himeno-gpu -b null -s 18x18x34 -p 2x1x1 -t 10
   figures <<'FIGURES'
 d.result.energy.note = ""
 min(r.energy.seconds for r in d.ranks) >= 10 = True
