@@ -197,10 +197,18 @@ expect_error() {
 @test "documents that cannot be placed" {
   expect_error 2 '--kernels goes with --roofline' --kernels some.json
   expect_error 3 '--kernels none.json: the file cannot be read' -b cpu --roofline --kernels none.json
-  echo '{"schema": "comm-gpu/1"}' >other.json && expect_error 2 '--kernels other.json: no document of himeno-gpu or gemm-gpu' -b cpu --roofline --kernels other.json
-  echo '{"schema": "himeno-gpu/1", "config": {"kernel": "x"}}' >half.json
-  expect_error 2 '--kernels half.json: it has no class, T and rate' -b cpu --roofline --kernels half.json
-  echo 'no JSON' >text.json && expect_error 2 "--kernels text.json: '\[' or '\{' expected near 'no'" -b cpu --roofline --kernels text.json
+  while IFS='|' read -r document pattern; do
+    echo "$document" >k.json
+    expect_error 2 "--kernels k.json: $pattern" -b cpu --roofline --kernels k.json
+  done <<'END'
+{"schema": "comm-gpu/1"}|no document of himeno-gpu or gemm-gpu
+{"schema": "himeno-gpu/1", "config": {"kernel": "x"}}|it has no class, T and rate
+{"schema": "gemm-gpu/1", "config": {"m": 1, "n": 1, "k": 0}, "result": {"gflops": 1}}|it has no sizes and rate of a product
+{"schema": "gemm-gpu/1", "config": {"m": 1, "n": 1, "k": 1}, "result": {"gflops": 0}}|it has no sizes and rate of a product
+{"schema": "gemm-ladder/2", "sizes": [{"m": 0, "n": 1, "k": 1}]}|it has no size
+{"schema": "himeno-traffic/1", "kernels": [{"bytes_a_point": 0}]}|it has no bytes per point of a kernel
+no JSON|'\[' or '\{' expected near 'no'
+END
 }
 @test "a JSON path in a folder that is not there" { expect_error 3 'none/such.json' -b cpu --mixes --json none/such.json; }
 
