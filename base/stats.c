@@ -49,8 +49,12 @@ status_t stats_add(double **samples, int *n, double sample)
 struct stats_summary stats_summarise(const double *samples, size_t n)
 {
   struct stats_summary summary = {0};
-  double *values = n ? malloc(n * sizeof *values) : NULL;
-  if (!values) return summary;
+  if (n == 0) return summary;
+  double *values = malloc(n * sizeof *values);
+  if (!values) {
+    log_hold(0); /* prints the held errors */
+    exit(status_exit_code(log_fail(STATUS_ENVIRONMENT, "out of host memory for statistics")));
+  }
   memcpy(values, samples, n * sizeof *values);
   summary.n = n;
   summary.median = sort_median(values, n);

@@ -22,7 +22,8 @@ int stats_compare(const void *a, const void *b);
  * ran out. */
 status_t stats_add(double **samples, int *n, double sample);
 
-/** \brief Summarises \a n samples in any order; all zero if n is 0 or memory ran out. */
+/** \brief Summarises \a n samples in any order; all zero if n is 0. Ends the program if memory runs
+ * out, because no caller could report a result. */
 struct stats_summary stats_summarise(const double *samples, size_t n);
 
 /** Standard deviation of normally distributed values, as a multiple of their MAD. */

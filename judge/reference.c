@@ -49,19 +49,18 @@ static double tail_of(const struct stats_summary *s)
   return s->median > 0 ? s->mean / s->median - 1 : 0;
 }
 
-/* Sets the blocks' noise and tail (tail_of). Returns 0 if \a samples is not a list of enough
- * times. */
-static int noise_get(const json_t *samples, struct reference *r)
+/* Sets the blocks' noise and tail (tail_of). Fails if \a samples is not a list of enough times. */
+static status_t noise_get(const json_t *samples, const char *where, struct reference *r)
 {
   double *times = NULL;
   int n = 0;
-  const int whole = view_samples(samples, &times, &n) == STATUS_OK && n >= POLICY_BLOCKS_MIN &&
-                    (size_t)n == json_array_size(samples);
+  RETURN_IF_FAILED(view_samples(samples, &times, &n));
+  const int whole = n >= POLICY_BLOCKS_MIN && (size_t)n == json_array_size(samples);
   const struct stats_summary s = stats_summarise(times, (size_t)n);
   free(times);
   r->noise = stats_noise_max(&s);
   r->tail = tail_of(&s);
-  return whole;
+  return whole ? STATUS_OK : reference_unfit(where, "it has fewer than 3 blocks, so its noise is unknown");
 }
 
 /* The earlier run may have been slow, but its result must have been correct. */
@@ -91,8 +90,7 @@ static status_t reference_fill(const json_t *document, const char *where, struct
   RETURN_IF_FAILED(verdict_check(document, where, p));
   r->gflops = view_number(document, "result.gflops");
   if (!(r->gflops > 0)) return reference_unfit(where, "it has no rate");
-  if (!noise_get(view_at(document, "result.samples"), r))
-    return reference_unfit(where, "it has fewer than 3 blocks, so its noise is unknown");
+  RETURN_IF_FAILED(noise_get(view_at(document, "result.samples"), where, r));
   snprintf(r->program, sizeof r->program, "%s", programs[p].program);
   snprintf(r->device, sizeof r->device, "%s", view_text(ranks, "0.device"));
   r->ranks = (int)json_array_size(ranks);
