@@ -38,7 +38,7 @@ int load_two_nodes(void **state);
 int load_four_nodes(void **state); /* two sockets with two nodes of two cores each */
 int unload(void **state);
 
-#define ON(machine, test) cmocka_unit_test_setup_teardown(test, load_##machine, unload)
+#define ON(machine, test) TEST_WITH(test, load_##machine, unload)
 
 /** \brief Ranks \a first to \a last see \a n GPUs from number \a gpu on. */
 void show(int first, int last, int gpu, int n);

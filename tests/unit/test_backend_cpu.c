@@ -23,7 +23,7 @@ static int close_device(void **state)
   return 0;
 }
 
-static void the_device_is_the_host(void **state)
+TEST_WITH(the_device_is_the_host, open_device, close_device)
 {
   assert_int_equal(device->info.is_cpu, 1);
   assert_int_equal(device->info.fp64, 1);
@@ -33,7 +33,7 @@ static void the_device_is_the_host(void **state)
 }
 
 /* hwloc reads the topology from the environment. On one CPU, a process counts that core only. */
-static void bound_cores_and_their_last_caches_are_counted(void **state)
+TEST(bound_cores_and_their_last_caches_are_counted)
 {
   static const struct {
     const char *topology;
@@ -61,7 +61,7 @@ static void bound_cores_and_their_last_caches_are_counted(void **state)
   unsetenv("HWLOC_THISSYSTEM");
 }
 
-static void arrays_start_at_different_places_of_a_page(void **state)
+TEST_WITH(arrays_start_at_different_places_of_a_page, open_device, close_device)
 {
   enum { ARRAYS = 14 };
   struct gpu_mem mem[ARRAYS];
@@ -86,7 +86,7 @@ static int resident_pages(const struct gpu_mem *mem)
   return resident;
 }
 
-static void pages_stay_untouched_until_they_are_used(void **state)
+TEST_WITH(pages_stay_untouched_until_they_are_used, open_device, close_device)
 {
   struct gpu_mem mem;
   assert_int_equal(gpu_alloc(device, 4 * MIB, &mem), STATUS_OK);
@@ -98,11 +98,5 @@ static void pages_stay_untouched_until_they_are_used(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(the_device_is_the_host, open_device, close_device),
-      cmocka_unit_test(bound_cores_and_their_last_caches_are_counted),
-      cmocka_unit_test_setup_teardown(arrays_start_at_different_places_of_a_page, open_device, close_device),
-      cmocka_unit_test_setup_teardown(pages_stay_untouched_until_they_are_used, open_device, close_device),
-  };
-  return contract_run(&gpu_backend_cpu, tests, sizeof tests / sizeof *tests);
+  return contract_run(&gpu_backend_cpu, unit_list()->test, unit_list()->n);
 }

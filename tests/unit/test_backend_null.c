@@ -94,7 +94,7 @@ static int forget_environment(void **state)
   return 0;
 }
 
-static void the_nth_call_fails_as_on_a_real_device(void **state)
+TEST_WITH(the_nth_call_fails_as_on_a_real_device, forget_environment, NULL)
 {
   static const char *const names[VERBS] = {
       "open",    "queue_create", "event_create", "alloc", "alloc_host", "memory_free",
@@ -114,7 +114,7 @@ static void the_nth_call_fails_as_on_a_real_device(void **state)
   assert_int_equal(run_and_clean_up(), STATUS_OK);
 }
 
-static void only_the_named_rank_fails(void **state)
+TEST_WITH(only_the_named_rank_fails, forget_environment, NULL)
 {
   setenv("HIMENO_NULL_RANK", "2", 1);
   fail_at(1);
@@ -127,7 +127,7 @@ static void only_the_named_rank_fails(void **state)
   assert_int_equal(run_and_clean_up(), STATUS_OK);
 }
 
-static void each_backend_has_all_verbs_of_a_capability_or_none(void **state)
+TEST(each_backend_has_all_verbs_of_a_capability_or_none)
 {
   for (int n = 0; gpu_backends[n]; n++) {
     const struct gpu_backend *b = gpu_backends[n];
@@ -145,7 +145,7 @@ static void each_backend_has_all_verbs_of_a_capability_or_none(void **state)
   }
 }
 
-static void as_many_devices_show_as_are_asked_for(void **state)
+TEST_WITH(as_many_devices_show_as_are_asked_for, forget_environment, NULL)
 {
   struct gpu_device_info *infos;
   int n;
@@ -164,7 +164,7 @@ static void as_many_devices_show_as_are_asked_for(void **state)
   free(infos);
 }
 
-static void of_devices_that_are_meant_the_first_is_taken(void **state)
+TEST_WITH(of_devices_that_are_meant_the_first_is_taken, forget_environment, NULL)
 {
   static const struct {
     const char *wanted;
@@ -181,7 +181,7 @@ static void of_devices_that_are_meant_the_first_is_taken(void **state)
   expect_failure(gpu_select(&gpu_backend_null, "3", &claim, &index), STATUS_ENVIRONMENT);
 }
 
-static void bytes_that_overflow_are_outside(void **state)
+TEST_WITH(bytes_that_overflow_are_outside, forget_environment, NULL)
 {
   const struct gpu_mem mem = {.bytes = 64};
   assert_int_equal(gpu_range_check("copy", mem, 2, 62), STATUS_OK);
@@ -191,14 +191,6 @@ static void bytes_that_overflow_are_outside(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(the_nth_call_fails_as_on_a_real_device, forget_environment),
-      cmocka_unit_test_setup(only_the_named_rank_fails, forget_environment),
-      cmocka_unit_test(each_backend_has_all_verbs_of_a_capability_or_none),
-      cmocka_unit_test_setup(as_many_devices_show_as_are_asked_for, forget_environment),
-      cmocka_unit_test_setup(of_devices_that_are_meant_the_first_is_taken, forget_environment),
-      cmocka_unit_test_setup(bytes_that_overflow_are_outside, forget_environment),
-  };
   setenv("HIMENO_NULL_DEVICES", "2", 1);
-  return contract_run(&gpu_backend_null, tests, sizeof tests / sizeof *tests);
+  return contract_run(&gpu_backend_null, unit_list()->test, unit_list()->n);
 }

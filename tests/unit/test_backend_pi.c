@@ -40,7 +40,7 @@ static int leave_it_clean(void **state)
   return !fake_pi_is_clean() || fake_pi->raw_opens;
 }
 
-static void a_pi_is_a_device_of_its_own(void **state)
+TEST_WITH(a_pi_is_a_device_of_its_own, be_a_pi, leave_it_clean)
 {
   struct gpu_device_info *infos;
   char reason[GPU_TEXT_MAX];
@@ -54,7 +54,7 @@ static void a_pi_is_a_device_of_its_own(void **state)
   free(infos);
 }
 
-static void another_chip_is_no_pi_1_to_3(void **state)
+TEST_WITH(another_chip_is_no_pi_1_to_3, be_a_pi, leave_it_clean)
 {
   struct gpu_device_info *infos;
   char reason[GPU_TEXT_MAX];
@@ -69,7 +69,7 @@ static void another_chip_is_no_pi_1_to_3(void **state)
   unsetenv("HIMENO_QPU");
 }
 
-static void the_kms_driver_is_named_with_the_setting(void **state)
+TEST_WITH(the_kms_driver_is_named_with_the_setting, be_a_pi, leave_it_clean)
 {
   struct gpu_device_info *infos;
   char reason[GPU_TEXT_MAX];
@@ -84,7 +84,7 @@ static void the_kms_driver_is_named_with_the_setting(void **state)
   unsetenv("HIMENO_QPU");
 }
 
-static void the_kms_drivers_line_is_quoted_from_the_settings(void **state)
+TEST_WITH(the_kms_drivers_line_is_quoted_from_the_settings, be_a_pi, leave_it_clean)
 {
   fake_pi->has_kms = 1;
   fake_pi->config_path = "/boot/config.txt";
@@ -95,7 +95,7 @@ static void the_kms_drivers_line_is_quoted_from_the_settings(void **state)
   expect_no_device("put # before dtoverlay=vc4-kms-v3d-pi3 in /boot/firmware/config.txt and reboot");
 }
 
-static void what_is_missing_is_named(void **state)
+TEST_WITH(what_is_missing_is_named, be_a_pi, leave_it_clean)
 {
   fake_pi->has_vcio = 0;
   expect_no_device("there is no /dev/vcio");
@@ -144,7 +144,7 @@ static uint64_t swept(struct gpu_device *device)
   return sum;
 }
 
-static void a_sweep_runs_through_the_mailbox(void **state)
+TEST_WITH(a_sweep_runs_through_the_mailbox, be_a_pi, leave_it_clean)
 {
   uint64_t sums[2];
   for (int emulated = 0; emulated < 2; emulated++) {
@@ -161,7 +161,7 @@ static void a_sweep_runs_through_the_mailbox(void **state)
   assert_int_equal(sums[0], sums[1]);
 }
 
-static void programs_that_do_not_end_are_a_hang(void **state)
+TEST_WITH(programs_that_do_not_end_are_a_hang, be_a_pi, leave_it_clean)
 {
   struct qpu_job job = {0};
   struct gpu_device *device = opened();
@@ -175,7 +175,7 @@ static void programs_that_do_not_end_are_a_hang(void **state)
   gpu_close(device);
 }
 
-static void a_process_opens_the_qpus_once(void **state)
+TEST_WITH(a_process_opens_the_qpus_once, be_a_pi, leave_it_clean)
 {
   struct gpu_device *second = NULL;
   struct gpu_device *device = opened();
@@ -185,7 +185,7 @@ static void a_process_opens_the_qpus_once(void **state)
   gpu_close(opened());
 }
 
-static void memory_is_limited(void **state)
+TEST_WITH(memory_is_limited, be_a_pi, leave_it_clean)
 {
   struct gpu_mem mem;
   uint64_t left;
@@ -200,7 +200,7 @@ static void memory_is_limited(void **state)
   gpu_close(device);
 }
 
-static void closing_takes_back_what_was_never_freed(void **state)
+TEST_WITH(closing_takes_back_what_was_never_freed, be_a_pi, leave_it_clean)
 {
   struct gpu_mem mem;
   struct gpu_device *device = opened();
@@ -209,24 +209,10 @@ static void closing_takes_back_what_was_never_freed(void **state)
   gpu_close(device);
 }
 
-#define PI_TEST(function) cmocka_unit_test_setup_teardown(function, be_a_pi, leave_it_clean)
-
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      PI_TEST(a_pi_is_a_device_of_its_own),
-      PI_TEST(another_chip_is_no_pi_1_to_3),
-      PI_TEST(the_kms_driver_is_named_with_the_setting),
-      PI_TEST(the_kms_drivers_line_is_quoted_from_the_settings),
-      PI_TEST(what_is_missing_is_named),
-      PI_TEST(a_sweep_runs_through_the_mailbox),
-      PI_TEST(programs_that_do_not_end_are_a_hang),
-      PI_TEST(a_process_opens_the_qpus_once),
-      PI_TEST(memory_is_limited),
-      PI_TEST(closing_takes_back_what_was_never_freed),
-  };
   unsetenv("HIMENO_QPU");
   log_hold(1);
   fake_pi_be("bcm2837");
-  return contract_run(&gpu_backend_qpu, tests, sizeof tests / sizeof *tests);
+  return contract_run(&gpu_backend_qpu, unit_list()->test, unit_list()->n);
 }

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "gpu/qpu/device.h"
 
-static void the_device_is_known_as_emulated(void **state)
+TEST(the_device_is_known_as_emulated)
 {
   struct gpu_device_info *infos;
   char reason[GPU_TEXT_MAX];
@@ -18,7 +18,7 @@ static void the_device_is_known_as_emulated(void **state)
   free(infos);
 }
 
-static void memory_that_was_freed_is_used_again_and_forbidden_till_then(void **state)
+TEST(memory_that_was_freed_is_used_again_and_forbidden_till_then)
 {
   struct gpu_device *device;
   struct gpu_mem first, second, third;
@@ -44,10 +44,6 @@ static void memory_that_was_freed_is_used_again_and_forbidden_till_then(void **s
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_device_is_known_as_emulated),
-      cmocka_unit_test(memory_that_was_freed_is_used_again_and_forbidden_till_then),
-  };
   setenv("HIMENO_QPU", "emulator", 1);
-  return contract_run(&gpu_backend_qpu, tests, sizeof tests / sizeof *tests);
+  return contract_run(&gpu_backend_qpu, unit_list()->test, unit_list()->n);
 }

@@ -19,7 +19,7 @@ static void expect_disjoint(int n)
   }
 }
 
-static void a_default_of_one_core_widens_to_a_share_near_the_device(void **state)
+ON(eight_gpus, a_default_of_one_core_widens_to_a_share_near_the_device)
 {
   show(0, 7, 0, GPUS);
   for (int r = 0; r < 8; r++) {
@@ -36,7 +36,7 @@ static void a_default_of_one_core_widens_to_a_share_near_the_device(void **state
   expect_cpus(7, "28-31,60-63");
 }
 
-static void a_single_rank_of_one_core_gets_the_cores_near_its_device(void **state)
+ON(eight_gpus, a_single_rank_of_one_core_gets_the_cores_near_its_device)
 {
   bind_rank(0, "16");
   show(0, 0, 0, GPUS);
@@ -46,7 +46,7 @@ static void a_single_rank_of_one_core_gets_the_cores_near_its_device(void **stat
   expect_cpus(0, "16-31,48-63");
 }
 
-static void keep_keeps_and_reports_overlaps(void **state)
+ON(eight_gpus, keep_keeps_and_reports_overlaps)
 {
   bind_rank(0, "5");
   bind_rank(1, "37"); /* the second thread of the same core */
@@ -60,7 +60,7 @@ static void keep_keeps_and_reports_overlaps(void **state)
   assert_int_equal(fixture.ranks[2].overlap, 0);
 }
 
-static void a_binding_that_was_meant_stays(void **state)
+ON(eight_gpus, a_binding_that_was_meant_stays)
 {
   show(0, 1, 0, GPUS);
   bind_rank(0, "0-3");
@@ -72,7 +72,7 @@ static void a_binding_that_was_meant_stays(void **state)
   expect_disjoint(2);
 }
 
-static void ranks_bound_to_the_same_cores_share_them(void **state)
+ON(eight_gpus, ranks_bound_to_the_same_cores_share_them)
 {
   bind_rank(0, "0-7");
   bind_rank(1, "0-7");
@@ -84,7 +84,7 @@ static void ranks_bound_to_the_same_cores_share_them(void **state)
   expect_cpus(2, "8-11");
 }
 
-static void unbound_ranks_share_evenly_by_whole_cores(void **state)
+ON(eight_gpus, unbound_ranks_share_evenly_by_whole_cores)
 {
   assign_cpus(BINDING_AUTO, 2);
   expect_disjoint(2);
@@ -92,13 +92,13 @@ static void unbound_ranks_share_evenly_by_whole_cores(void **state)
   expect_cpus(1, "16-31,48-63");
 }
 
-static void one_unbound_rank_keeps_everything(void **state)
+ON(eight_gpus, one_unbound_rank_keeps_everything)
 {
   assign_cpus(BINDING_AUTO, 1);
   expect_cpus(0, "0-63");
 }
 
-static void a_share_is_as_even_as_it_goes(void **state)
+ON(two_nodes, a_share_is_as_even_as_it_goes)
 {
   assign_cpus(BINDING_SHARE, 3);
   expect_disjoint(3);
@@ -107,7 +107,7 @@ static void a_share_is_as_even_as_it_goes(void **state)
   expect_cpus(2, "5-7");
 }
 
-static void more_ranks_than_cores_overlap_and_report_it(void **state)
+ON(two_nodes, more_ranks_than_cores_overlap_and_report_it)
 {
   int overlaps = 0;
   assign_cpus(BINDING_SHARE, 10);
@@ -118,7 +118,7 @@ static void more_ranks_than_cores_overlap_and_report_it(void **state)
   assert_int_equal(overlaps, 4);
 }
 
-static void the_cpu_as_a_device_has_no_place_of_its_own(void **state)
+ON(two_nodes, the_cpu_as_a_device_has_no_place_of_its_own)
 {
   struct gpu_device_info cpu = {.uuid = "CPU-1", .numa = 0, .is_cpu = 1};
   for (int r = 0; r < 2; r++) show_list(r, &cpu, 1);
@@ -128,7 +128,7 @@ static void the_cpu_as_a_device_has_no_place_of_its_own(void **state)
   expect_cpus(1, "4-7");
 }
 
-static void a_rank_without_a_device_takes_what_the_others_leave(void **state)
+ON(eight_gpus, a_rank_without_a_device_takes_what_the_others_leave)
 {
   show(0, 1, 0, 2);
   assign_devices(3);
@@ -139,7 +139,7 @@ static void a_rank_without_a_device_takes_what_the_others_leave(void **state)
   expect_cpus(2, "16-31,48-63");
 }
 
-static void ranks_of_a_slurm_job_share_its_cores_near_their_devices(void **state)
+ON(slurm, ranks_of_a_slurm_job_share_its_cores_near_their_devices)
 {
   show(0, 0, 6, 1); /* one visible device per task */
   show(1, 1, 2, 1);
@@ -154,7 +154,7 @@ static void ranks_of_a_slurm_job_share_its_cores_near_their_devices(void **state
   expect_cpus(1, "0-3,32-35");
 }
 
-static void a_share_stays_inside_what_slurm_allows(void **state)
+ON(slurm, a_share_stays_inside_what_slurm_allows)
 {
   for (int r = 0; r < 4; r++) bind_rank(r, r < 2 ? "0,32" : "16,48");
   assign_cpus(BINDING_AUTO, 4);
@@ -172,7 +172,7 @@ static void allow(const char *list)
   hwloc_bitmap_free(set);
 }
 
-static void too_few_cores_near_the_device_are_made_up_for_far_away(void **state)
+ON(eight_gpus, too_few_cores_near_the_device_are_made_up_for_far_away)
 {
   allow("0,16-18,32,48-50");
   show(0, 1, 0, 2);
@@ -183,7 +183,7 @@ static void too_few_cores_near_the_device_are_made_up_for_far_away(void **state)
   expect_cpus(1, "17-18,49-50");
 }
 
-static void no_cores_near_the_devices_means_an_even_share(void **state)
+ON(eight_gpus, no_cores_near_the_devices_means_an_even_share)
 {
   allow("0-3,32-35");
   show(0, 1, 4, 2);
@@ -195,24 +195,4 @@ static void no_cores_near_the_devices_means_an_even_share(void **state)
   expect_cpus(1, "2-3,34-35");
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      ON(eight_gpus, a_default_of_one_core_widens_to_a_share_near_the_device),
-      ON(eight_gpus, a_single_rank_of_one_core_gets_the_cores_near_its_device),
-      ON(eight_gpus, keep_keeps_and_reports_overlaps),
-      ON(eight_gpus, a_binding_that_was_meant_stays),
-      ON(eight_gpus, ranks_bound_to_the_same_cores_share_them),
-      ON(eight_gpus, unbound_ranks_share_evenly_by_whole_cores),
-      ON(eight_gpus, one_unbound_rank_keeps_everything),
-      ON(two_nodes, a_share_is_as_even_as_it_goes),
-      ON(two_nodes, more_ranks_than_cores_overlap_and_report_it),
-      ON(two_nodes, the_cpu_as_a_device_has_no_place_of_its_own),
-      ON(eight_gpus, a_rank_without_a_device_takes_what_the_others_leave),
-      ON(slurm, ranks_of_a_slurm_job_share_its_cores_near_their_devices),
-      ON(slurm, a_share_stays_inside_what_slurm_allows),
-      ON(eight_gpus, too_few_cores_near_the_device_are_made_up_for_far_away),
-      ON(eight_gpus, no_cores_near_the_devices_means_an_even_share),
-  };
-  return cmocka_run_group_tests_name("cores of ranks", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "tests/unit/binding_host.h"
 
-static void a_file_that_is_no_topology_is_refused(void **state)
+TEST(a_file_that_is_no_topology_is_refused)
 {
   hwloc_topology_t topology;
   log_hold(1);
@@ -11,7 +11,7 @@ static void a_file_that_is_no_topology_is_refused(void **state)
   log_drop();
 }
 
-static void a_pci_address_gives_the_numa_node(void **state)
+ON(eight_gpus, a_pci_address_gives_the_numa_node)
 {
   struct gpu_device_info unknown = {.pci = "0000:77:00.0", .numa = -1};
   for (int d = 0; d < GPUS; d++)
@@ -23,21 +23,21 @@ static void a_pci_address_gives_the_numa_node(void **state)
   assert_int_equal(binding_device_numa(fixture.topology, &unknown), -1);
 }
 
-static void an_address_at_the_root_gives_no_node(void **state)
+ON(two_nodes, an_address_at_the_root_gives_no_node)
 {
   struct gpu_device_info card = {.pci = "0000:02:00.0", .numa = -1};
   assert_non_null(hwloc_get_pcidev_by_busidstring(fixture.topology, card.pci));
   assert_int_equal(binding_device_numa(fixture.topology, &card), -1);
 }
 
-static void unbound_ranks_take_devices_in_order(void **state)
+ON(eight_gpus, unbound_ranks_take_devices_in_order)
 {
   show(0, 7, 0, GPUS);
   assign_devices(8);
   for (int r = 0; r < 8; r++) expect_device(r, r, 0);
 }
 
-static void ranks_take_devices_near_their_cores(void **state)
+ON(eight_gpus, ranks_take_devices_near_their_cores)
 {
   show(0, 7, 0, GPUS);
   for (int r = 0; r < 8; r++) bind_rank(r, r % 2 ? "0-15,32-47" : "16-31,48-63");
@@ -45,7 +45,7 @@ static void ranks_take_devices_near_their_cores(void **state)
   for (int r = 0; r < 8; r++) expect_device(r, r % 2 ? r / 2 : 4 + r / 2, 0);
 }
 
-static void ranks_without_a_near_device_take_a_far_one(void **state)
+ON(eight_gpus, ranks_without_a_near_device_take_a_far_one)
 {
   show(0, 5, 0, GPUS);
   for (int r = 0; r < 6; r++) bind_rank(r, "16-31");
@@ -55,7 +55,7 @@ static void ranks_without_a_near_device_take_a_far_one(void **state)
   expect_device(5, 1, 0);
 }
 
-static void a_device_of_the_same_socket_goes_before_one_of_another(void **state)
+ON(four_nodes, a_device_of_the_same_socket_goes_before_one_of_another)
 {
   struct gpu_device_info devices[2] = {{.uuid = "GPU-far", .numa = 2}, {.uuid = "GPU-socket", .numa = 1}};
   show_list(0, devices, 2);
@@ -64,7 +64,7 @@ static void a_device_of_the_same_socket_goes_before_one_of_another(void **state)
   expect_device(0, 1, 0);
 }
 
-static void a_rank_moves_to_a_device_as_near(void **state)
+ON(eight_gpus, a_rank_moves_to_a_device_as_near)
 {
   struct gpu_device_info far_first[3] = {fixture.gpus[4], fixture.gpus[0], fixture.gpus[1]};
   show_list(0, far_first, 3);
@@ -76,7 +76,7 @@ static void a_rank_moves_to_a_device_as_near(void **state)
   expect_device(1, 0, 0);
 }
 
-static void a_device_is_shared_by_those_near_it(void **state)
+ON(eight_gpus, a_device_is_shared_by_those_near_it)
 {
   show(0, 2, 3, 2);
   bind_rank(0, "0-15");
@@ -88,7 +88,7 @@ static void a_device_is_shared_by_those_near_it(void **state)
   expect_device(2, 1, 0);
 }
 
-static void a_device_listed_twice_counts_at_its_first_place(void **state)
+ON(eight_gpus, a_device_listed_twice_counts_at_its_first_place)
 {
   struct gpu_device_info twice[2] = {fixture.gpus[0], fixture.gpus[0]};
   show_list(0, twice, 2);
@@ -98,14 +98,14 @@ static void a_device_listed_twice_counts_at_its_first_place(void **state)
   expect_device(1, 0, 1);
 }
 
-static void one_visible_device_a_task_is_not_shared(void **state)
+ON(eight_gpus, one_visible_device_a_task_is_not_shared)
 {
   for (int r = 0; r < 8; r++) show(r, r, r, 1);
   assign_devices(8);
   for (int r = 0; r < 8; r++) expect_device(r, 0, 0);
 }
 
-static void the_same_device_seen_by_two_ranks_is_shared(void **state)
+ON(eight_gpus, the_same_device_seen_by_two_ranks_is_shared)
 {
   show(0, 1, 3, 1);
   show(2, 2, 5, 1);
@@ -115,7 +115,7 @@ static void the_same_device_seen_by_two_ranks_is_shared(void **state)
   expect_device(2, 0, 0);
 }
 
-static void overlapping_subsets_leave_nobody_without_its_own_device(void **state)
+ON(eight_gpus, overlapping_subsets_leave_nobody_without_its_own_device)
 {
   struct gpu_device_info a_c[2] = {fixture.gpus[0], fixture.gpus[2]};
   show(0, 0, 0, 2);
@@ -127,7 +127,7 @@ static void overlapping_subsets_leave_nobody_without_its_own_device(void **state
   expect_device(2, 0, 0);
 }
 
-static void each_list_has_its_own_order(void **state)
+ON(eight_gpus, each_list_has_its_own_order)
 {
   struct gpu_device_info reversed[2] = {fixture.gpus[1], fixture.gpus[0]};
   show(0, 0, 0, 2);
@@ -137,14 +137,14 @@ static void each_list_has_its_own_order(void **state)
   expect_device(1, 0, 0);
 }
 
-static void more_ranks_than_devices_share_them_evenly(void **state)
+ON(eight_gpus, more_ranks_than_devices_share_them_evenly)
 {
   show(0, 5, 0, 2);
   assign_devices(6);
   for (int r = 0; r < 6; r++) expect_device(r, r % 2, 2);
 }
 
-static void parts_of_one_gpu_are_devices_of_their_own(void **state)
+ON(eight_gpus, parts_of_one_gpu_are_devices_of_their_own)
 {
   struct gpu_device_info parts[2] = {fixture.gpus[0], fixture.gpus[0]};
   strcpy(parts[0].uuid, "MIG-0");
@@ -157,7 +157,7 @@ static void parts_of_one_gpu_are_devices_of_their_own(void **state)
   expect_device(1, 1, 0);
 }
 
-static void without_a_uuid_the_pci_place_decides(void **state)
+ON(eight_gpus, without_a_uuid_the_pci_place_decides)
 {
   struct gpu_device_info first = fixture.gpus[2], second = fixture.gpus[3], again = fixture.gpus[2];
   first.uuid[0] = second.uuid[0] = '\0';
@@ -172,7 +172,7 @@ static void without_a_uuid_the_pci_place_decides(void **state)
   expect_device(2, 0, 0);
 }
 
-static void devices_without_identity_are_distinguished_by_their_index(void **state)
+ON(two_nodes, devices_without_identity_are_distinguished_by_their_index)
 {
   struct gpu_device_info nameless[2] = {{.name = "GPU", .numa = -1}, {.name = "GPU", .numa = -1}};
   assert_false(binding_same_device(&nameless[0], &nameless[1]));
@@ -183,7 +183,7 @@ static void devices_without_identity_are_distinguished_by_their_index(void **sta
   expect_device(2, 0, 1);
 }
 
-static void sharing_the_cpu_is_normal(void **state)
+ON(two_nodes, sharing_the_cpu_is_normal)
 {
   struct gpu_device_info cpu = {.uuid = "CPU-1", .numa = -1, .is_cpu = 1};
   for (int r = 0; r < 4; r++) show_list(r, &cpu, 1);
@@ -191,7 +191,7 @@ static void sharing_the_cpu_is_normal(void **state)
   for (int r = 0; r < 4; r++) expect_device(r, 0, 0);
 }
 
-static void a_rank_that_sees_no_device_gets_none(void **state)
+ON(eight_gpus, a_rank_that_sees_no_device_gets_none)
 {
   show(1, 1, 0, GPUS);
   assign_devices(2);
@@ -199,29 +199,4 @@ static void a_rank_that_sees_no_device_gets_none(void **state)
   expect_device(1, 0, 0);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      ON(eight_gpus, a_pci_address_gives_the_numa_node),
-      ON(two_nodes, an_address_at_the_root_gives_no_node),
-      ON(eight_gpus, unbound_ranks_take_devices_in_order),
-      ON(eight_gpus, ranks_take_devices_near_their_cores),
-      ON(eight_gpus, ranks_without_a_near_device_take_a_far_one),
-      ON(four_nodes, a_device_of_the_same_socket_goes_before_one_of_another),
-      ON(eight_gpus, a_rank_moves_to_a_device_as_near),
-      ON(eight_gpus, a_device_is_shared_by_those_near_it),
-      ON(eight_gpus, a_device_listed_twice_counts_at_its_first_place),
-      ON(eight_gpus, one_visible_device_a_task_is_not_shared),
-      ON(eight_gpus, the_same_device_seen_by_two_ranks_is_shared),
-      ON(eight_gpus, overlapping_subsets_leave_nobody_without_its_own_device),
-      ON(eight_gpus, each_list_has_its_own_order),
-      ON(eight_gpus, more_ranks_than_devices_share_them_evenly),
-      ON(eight_gpus, parts_of_one_gpu_are_devices_of_their_own),
-      ON(eight_gpus, without_a_uuid_the_pci_place_decides),
-      ON(two_nodes, devices_without_identity_are_distinguished_by_their_index),
-      ON(two_nodes, sharing_the_cpu_is_normal),
-      ON(eight_gpus, a_rank_that_sees_no_device_gets_none),
-      cmocka_unit_test(a_file_that_is_no_topology_is_refused),
-  };
-  return cmocka_run_group_tests_name("devices of ranks", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

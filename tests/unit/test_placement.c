@@ -222,6 +222,44 @@ TEST(a_thread_is_late_for_want_of_a_processor_only_if_it_is_ready_to_run)
   assert_false(alarm_starves(&slot, alarm_clock()));
 }
 
+static void reports_take_until(const int *number, int expected)
+{
+  while (*number != expected) alarm_reports_take();
+}
+
+/* With a deadline of 4 s, a rank answers another one's failure after it has waited for 1 s. */
+TEST(a_rank_is_stuck_if_it_waits_long_after_the_failure_and_after_its_waits_begin)
+{
+  struct alarm *monitor = alarm_monitor();
+  const struct alarm_report note = {.kind = ALARM_FAILED, .failure = 7, .rank = 0};
+  const uint64_t now = alarm_clock(), early = now - 2 * ALARM_SECOND;
+  const struct {
+    const char *what;
+    uint64_t begin, failed_at;
+    int answers;
+  } cases[] = {{"halos", early, now, 0},
+               {"halos", now, early, 0},
+               {NULL, early, early, 0},
+               {watch_agreement, early, early, 0},
+               {"halos", early, early, 1}};
+  MPI_Request request;
+  MPI_Isend(&note, (int)sizeof note, MPI_BYTE, 0, 32000, MPI_COMM_WORLD, &request);
+  reports_take_until(&monitor->failed.failure, 7);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  assert_true(monitor->failed_at >= now);
+  monitor->seconds = 4;
+  monitor->failure = 7;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    const struct watch_wait wait = {.what = cases[c].what, .begin = cases[c].begin};
+    assert_false(alarm_is_stuck());
+    monitor->failed_at = cases[c].failed_at;
+    alarm_failure_answer(&wait);
+    assert_int_equal(monitor->failed.failure, cases[c].answers ? 0 : 7);
+  }
+  reports_take_until(&monitor->stuck, 7);
+  assert_true(alarm_is_stuck());
+}
+
 /* ---- the message about a wait that passed its deadline ---- */
 
 #define HOSTS 19
@@ -335,4 +373,14 @@ TEST(the_message_begins_with_the_rank_next_to_the_cause)
   printed(HOSTS, 0, NULL);
 }
 
-UNIT_MAIN(NULL, NULL)
+static int mpi_begin(void **state)
+{
+  return MPI_Init(NULL, NULL);
+}
+
+static int mpi_end(void **state)
+{
+  return MPI_Finalize();
+}
+
+UNIT_MAIN(mpi_begin, mpi_end)

@@ -8,7 +8,7 @@
 
 /* ---- parameters ---- */
 
-static void known_parameters_are_found_again(void **state)
+TEST(known_parameters_are_found_again)
 {
   random_state = 1;
   struct model *model = fit_made(&plain, 4);
@@ -25,7 +25,7 @@ static void known_parameters_are_found_again(void **state)
   free(model);
 }
 
-static void without_noise_predictions_are_exact(void **state)
+TEST(without_noise_predictions_are_exact)
 {
   const struct machine exact = {.overlap = 1, .host_share = 0.2};
   struct model *model = fit_made(&exact, 4);
@@ -33,7 +33,7 @@ static void without_noise_predictions_are_exact(void **state)
   free(model);
 }
 
-static void eight_ranks_are_predicted_from_four(void **state)
+TEST(eight_ranks_are_predicted_from_four)
 {
   const struct machine shared = {.noise = 0.01, .overlap = 1, .host_share = 0.3};
   random_state = 77;
@@ -42,7 +42,7 @@ static void eight_ranks_are_predicted_from_four(void **state)
   free(model);
 }
 
-static void a_cache_is_found_where_there_is_one(void **state)
+TEST(a_cache_is_found_where_there_is_one)
 {
   const struct machine cached = {
       .cache_points = 2e6, .cache_gain = 0.5 * 1.33e-11, .noise = 0.005, .overlap = 1};
@@ -53,7 +53,7 @@ static void a_cache_is_found_where_there_is_one(void **state)
   free(model);
 }
 
-static void without_overlap_computing_and_exchange_add(void **state)
+TEST(without_overlap_computing_and_exchange_add)
 {
   const struct machine serial = {.noise = 0.005};
   random_state = 9;
@@ -64,7 +64,7 @@ static void without_overlap_computing_and_exchange_add(void **state)
 
 /* With one launch for all messages, latencies do not add up. In small grids, the time is the sum of
  * slab, store and flag. */
-static void a_launch_for_all_messages_is_one_latency(void **state)
+TEST(a_launch_for_all_messages_is_one_latency)
 {
   const struct machine linked = {.noise = 0.005, .overlap = 1, .at_once = 1};
   random_state = 11;
@@ -93,7 +93,7 @@ static struct study study_of_large_parts(void)
 
 /* On a busy machine, comm-gpu may measure latencies of milliseconds. The measured runs must take
  * precedence, whichever term determines their time. */
-static void wrong_paths_do_not_spoil_what_was_measured(void **state)
+TEST(wrong_paths_do_not_spoil_what_was_measured)
 {
   static const double wrong[] = {0.1, 1, 3, 10, 30, 100, 1000};
   random_state = 13;
@@ -111,7 +111,7 @@ static void wrong_paths_do_not_spoil_what_was_measured(void **state)
 }
 
 /* If no exchange determines a run's time, comm-gpu's parameters are used for exchanges. */
-static void an_exchange_never_seen_is_as_comm_gpu_has_it(void **state)
+TEST(an_exchange_never_seen_is_as_comm_gpu_has_it)
 {
   random_state = 17;
   struct study study = study_of_large_parts();
@@ -127,7 +127,7 @@ static void an_exchange_never_seen_is_as_comm_gpu_has_it(void **state)
 
 /* ---- intervals ---- */
 
-static void nine_of_ten_later_runs_lie_in_the_interval(void **state)
+TEST(nine_of_ten_later_runs_lie_in_the_interval)
 {
   int inside = 0, all = 0;
   random_state = 1000;
@@ -145,7 +145,7 @@ static void nine_of_ten_later_runs_lie_in_the_interval(void **state)
   if (inside < 0.88 * all || inside > 0.98 * all) fail_msg("%d of %d lie inside", inside, all);
 }
 
-static void noisier_runs_have_wider_intervals(void **state)
+TEST(noisier_runs_have_wider_intervals)
 {
   const struct machine noisy = {.noise = 0.05, .overlap = 1};
   random_state = 3;
@@ -158,7 +158,7 @@ static void noisier_runs_have_wider_intervals(void **state)
 }
 
 /* One run has a tenth of its real time; the other runs must still determine the prediction. */
-static void one_wrong_run_moves_little(void **state)
+TEST(one_wrong_run_moves_little)
 {
   random_state = 41;
   struct study study = study_make(&plain, 4);
@@ -174,7 +174,7 @@ static void one_wrong_run_moves_little(void **state)
 /* Held-out sizes were wrong by 30%, held-out numbers of ranks by 20%. Margins are 30% for a size
  * without runs (a tenth more if fewer than nine were held out), 20% for each doubling of ranks, and
  * none for a measured run. */
-static void held_out_errors_widen_intervals_beyond_the_study(void **state)
+TEST(held_out_errors_widen_intervals_beyond_the_study)
 {
   struct validate_pair pairs[24];
   const struct validate_table table = {.n = 24, .pairs = pairs};
@@ -221,7 +221,7 @@ static void held_out_errors_widen_intervals_beyond_the_study(void **state)
 
 /* ---- what a prediction says ---- */
 
-static void the_limiting_term_is_named(void **state)
+TEST(the_limiting_term_is_named)
 {
   random_state = 1;
   struct model *model = fit_made(&plain, 4);
@@ -235,7 +235,7 @@ static void the_limiting_term_is_named(void **state)
   free(model);
 }
 
-static void held_out_runs_are_predicted_and_reported(void **state)
+TEST(held_out_runs_are_predicted_and_reported)
 {
   struct validate_table table;
   double median, worst;
@@ -272,7 +272,7 @@ static void refuses(struct study *study, const struct study_paths *paths, const 
   study_free(study);
 }
 
-static void too_little_is_refused_with_what_to_measure(void **state)
+TEST(too_little_is_refused_with_what_to_measure)
 {
   struct study_paths paths = paths_make(), none = {.n = 0};
   random_state = 2;
@@ -291,7 +291,7 @@ static void too_little_is_refused_with_what_to_measure(void **state)
   refuses(&few, &paths, "run mpirun -np 1 himeno-gpu -s SIZE --json FILE with at least 2 other SIZEs");
 }
 
-static void one_rank_predicts_two_with_what_the_paths_let_guess(void **state)
+TEST(one_rank_predicts_two_with_what_the_paths_let_guess)
 {
   int inside = 0, n = 0;
   random_state = 12;
@@ -315,7 +315,7 @@ static void one_rank_predicts_two_with_what_the_paths_let_guess(void **state)
   free(model);
 }
 
-static void a_cut_that_was_never_measured_is_refused(void **state)
+TEST(a_cut_that_was_never_measured_is_refused)
 {
   static const struct model_scale as_measured = {1, 1};
   struct geometry geometry;
@@ -334,26 +334,4 @@ static void a_cut_that_was_never_measured_is_refused(void **state)
   free(model);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(known_parameters_are_found_again),
-      cmocka_unit_test(without_noise_predictions_are_exact),
-      cmocka_unit_test(eight_ranks_are_predicted_from_four),
-      cmocka_unit_test(a_cache_is_found_where_there_is_one),
-      cmocka_unit_test(a_launch_for_all_messages_is_one_latency),
-      cmocka_unit_test(without_overlap_computing_and_exchange_add),
-      cmocka_unit_test(wrong_paths_do_not_spoil_what_was_measured),
-      cmocka_unit_test(an_exchange_never_seen_is_as_comm_gpu_has_it),
-      cmocka_unit_test(nine_of_ten_later_runs_lie_in_the_interval),
-      cmocka_unit_test(noisier_runs_have_wider_intervals),
-      cmocka_unit_test(one_wrong_run_moves_little),
-      cmocka_unit_test(held_out_errors_widen_intervals_beyond_the_study),
-      cmocka_unit_test(the_limiting_term_is_named),
-      cmocka_unit_test(held_out_runs_are_predicted_and_reported),
-      cmocka_unit_test(too_little_is_refused_with_what_to_measure),
-      cmocka_unit_test(one_rank_predicts_two_with_what_the_paths_let_guess),
-      cmocka_unit_test(a_cut_that_was_never_measured_is_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

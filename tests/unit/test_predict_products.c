@@ -135,7 +135,7 @@ static struct model *products_fit(const struct study *study)
   return model;
 }
 
-static void known_terms_are_found_and_larger_ones_predicted(void **state)
+TEST(known_terms_are_found_and_larger_ones_predicted)
 {
   const struct machine exact = {.host_share = 0.3}, linked = {.at_once = 1},
                        tiled = {.at_once = 1, .tile = 128, .told = 1}, *each[] = {&exact, &linked, &tiled};
@@ -195,7 +195,7 @@ static int products_later_hold(const struct machine *m, double *width)
 
 /* Intervals must also be narrow. Copies share the host's memory or not, or stores replace them
  * (p2p). If tiles leave most of a wave idle, the model is wrong unless it knows the tiles. */
-static void nine_of_ten_larger_products_lie_in_the_interval(void **state)
+TEST(nine_of_ten_larger_products_lie_in_the_interval)
 {
   static const struct machine machines[] = {{.noise = 0.03},
                                             {.noise = 0.03, .host_share = 0.3},
@@ -228,7 +228,7 @@ static struct study_run product_2x3(int64_t m, int64_t n, int64_t k)
                             .ranks = 6};
 }
 
-static void a_rank_sends_its_slices_in_each_step(void **state)
+TEST(a_rank_sends_its_slices_in_each_step)
 {
   struct study_run run = product_2x3(101, 60, 1000);
   struct geometry g, other;
@@ -268,7 +268,7 @@ static void a_rank_sends_its_slices_in_each_step(void **state)
 }
 
 /* With three ranks per host only columns cross hosts; with two, ends of rows do, too. */
-static void rings_leave_a_host_where_its_ranks_end(void **state)
+TEST(rings_leave_a_host_where_its_ranks_end)
 {
   const struct study_run run = product_2x3(60, 60, 300);
   /* messages of A to another host: two steps each from 1 to 2, 2 to 0, 3 to 4 and 5 to 3 */
@@ -287,7 +287,7 @@ static void rings_leave_a_host_where_its_ranks_end(void **state)
 
 /* If all runs have the panel that gemm-gpu chooses for a GPU, or for a CPU, other sizes get that
  * panel, too; otherwise they get the widest panel. */
-static void panels_of_other_sizes_are_as_the_study_has_them(void **state)
+TEST(panels_of_other_sizes_are_as_the_study_has_them)
 {
   struct study_run runs[2] = {{.global = {64, 64, 16384}, .product = {.panel = 8192}},
                               {.global = {64, 64, 200}, .product = {.panel = 200}}};
@@ -316,7 +316,7 @@ static double interior_of(const struct model_terms *terms, int64_t m, int64_t n,
 }
 
 /* Waves have 132 tiles of 128x256. A multiply-add costs 1, the sum of an element's parts 100. */
-static void tiles_go_in_rounds(void **state)
+TEST(tiles_go_in_rounds)
 {
   struct model_terms terms = {.tile = {128, 256}, .units = 132, .slabs_hidden = 1, .depth = 1};
   const double elements = 132 * 128 * 256;
@@ -337,7 +337,7 @@ static void tiles_go_in_rounds(void **state)
 }
 
 /* With 2x3 ranks, own slices are a sixth of the product, two slices of each matrix four sixths. */
-static void the_first_panel_hides_behind_own_slices(void **state)
+TEST(the_first_panel_hides_behind_own_slices)
 {
   struct model_parts parts = {.interior = 6, .latency = 1, .bytes = 1};
   assert_near(model_parts_seconds(&parts), 8, 1e-12);
@@ -355,16 +355,4 @@ static void the_first_panel_hides_behind_own_slices(void **state)
   assert_near(model_parts_seconds(&parts), 10 + 1.5, 1e-12);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(known_terms_are_found_and_larger_ones_predicted),
-      cmocka_unit_test(nine_of_ten_larger_products_lie_in_the_interval),
-      cmocka_unit_test(a_rank_sends_its_slices_in_each_step),
-      cmocka_unit_test(rings_leave_a_host_where_its_ranks_end),
-      cmocka_unit_test(panels_of_other_sizes_are_as_the_study_has_them),
-      cmocka_unit_test(tiles_go_in_rounds),
-      cmocka_unit_test(the_first_panel_hides_behind_own_slices),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

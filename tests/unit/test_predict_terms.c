@@ -12,7 +12,7 @@ static struct model *fit_to_four(const struct machine *m, struct study *study)
 
 /* Three and four ranks in a row show the sharing: the inner ranks send equally much, but with four
  * the host has half as many bytes again. */
-static void the_bytes_of_a_host_share_it(void **state)
+TEST(the_bytes_of_a_host_share_it)
 {
   const struct machine shared = {.noise = 0.002, .overlap = 1, .host_share = 0.45};
   struct study study;
@@ -27,7 +27,7 @@ static void the_bytes_of_a_host_share_it(void **state)
 
 /* Rows of 126 points (S), 128 and 192 leave a half, a half and a quarter of a tile's 256 threads
  * idle. */
-static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
+TEST(idle_ends_of_tiles_are_found_where_there_are_some)
 {
   const struct machine tiled = {.noise = 0.002, .overlap = 1, .tile = 256};
   static const int64_t narrow[][3] = {{130, 130, 130}, {130, 258, 194}, {258, 258, 130}};
@@ -48,7 +48,7 @@ static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
 
 /* One of two transports varies by 12%: the other keeps its accuracy, and each has its own
  * interval. */
-static void a_noisy_transport_does_not_spoil_the_others(void **state)
+TEST(a_noisy_transport_does_not_spoil_the_others)
 {
   const struct machine scattered = {.noise = 0.12, .overlap = 1},
                        quiet = {.noise = 0.002, .overlap = 1, .at_once = 1};
@@ -66,7 +66,7 @@ static void a_noisy_transport_does_not_spoil_the_others(void **state)
 }
 
 /* The values are computed by hand: (1 + (f·k)^4)^¼ / (1 + f^4)^¼. */
-static void ranks_on_one_memory_slow_each_other(void **state)
+TEST(ranks_on_one_memory_slow_each_other)
 {
   assert_near(model_slowdown(0.5, 1), 1, 1e-9);
   assert_near(model_slowdown(0.5, 2), 1.171319, 1e-6);
@@ -76,7 +76,7 @@ static void ranks_on_one_memory_slow_each_other(void **state)
 
 /* A study of up to four ranks on one socket must predict eight on two sockets. Without sharing, the
  * model must find no slowdown. */
-static void one_socket_predicts_two(void **state)
+TEST(one_socket_predicts_two)
 {
   const struct machine one = {.noise = 0.002, .overlap = 1, .sockets = 1};
   struct machine two = one;
@@ -96,14 +96,4 @@ static void one_socket_predicts_two(void **state)
   free(model);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ranks_on_one_memory_slow_each_other),
-      cmocka_unit_test(one_socket_predicts_two),
-      cmocka_unit_test(the_bytes_of_a_host_share_it),
-      cmocka_unit_test(idle_ends_of_tiles_are_found_where_there_are_some),
-      cmocka_unit_test(a_noisy_transport_does_not_spoil_the_others),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

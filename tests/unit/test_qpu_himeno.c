@@ -81,7 +81,7 @@ static int64_t random_between(uint64_t *seed, int64_t low, int64_t high)
   return low + (int64_t)(qpu_random(seed) % (uint64_t)(high - low + 1));
 }
 
-static void any_box_of_any_grid_is_the_models(void **state)
+TEST(any_box_of_any_grid_is_the_models)
 {
   uint64_t seed = 1;
   for (int round = 0; round < 60; round++) {
@@ -103,7 +103,7 @@ static uint64_t round_up(uint64_t n, uint64_t multiple)
 
 /* XS has 30 × 30 columns of 62 points, which are four vectors each, on 12 programs. Expected: one
  * interrupt, a store per vector, and a store of sums per program. */
-static void a_sweep_costs_the_clocks_of_its_loop(void **state)
+TEST(a_sweep_costs_the_clocks_of_its_loop)
 {
   struct side side;
   struct qpu_emu_stats stats;
@@ -122,7 +122,7 @@ static void a_sweep_costs_the_clocks_of_its_loop(void **state)
   assert_int_equal((naive_loop_end - naive_loop) / 8, 166);
 }
 
-static void a_boxs_points_are_counted(void **state)
+TEST(a_boxs_points_are_counted)
 {
   struct side side;
   struct himeno_counts counts;
@@ -139,7 +139,7 @@ static void a_boxs_points_are_counted(void **state)
 }
 
 /* Twelve programs get equally many columns; a part of the longer box is run to estimate it. */
-static void a_long_box_is_estimated_by_a_part(void **state)
+TEST(a_long_box_is_estimated_by_a_part)
 {
   static const int64_t extents[][3] = {{66, 38, 50}, {66, 194, 50}};
   double ns[2];
@@ -161,13 +161,7 @@ static void a_long_box_is_estimated_by_a_part(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_box_of_any_grid_is_the_models),
-      cmocka_unit_test(a_sweep_costs_the_clocks_of_its_loop),
-      cmocka_unit_test(a_boxs_points_are_counted),
-      cmocka_unit_test(a_long_box_is_estimated_by_a_part),
-  };
   omp_set_num_threads(1); /* the grids are too small for threads, and the machine may be busy */
   setenv("HIMENO_QPU", "emulator", 1);
-  return cmocka_run_group_tests_name("qpu himeno", tests, NULL, NULL);
+  return _cmocka_run_group_tests("tests", unit_list()->test, unit_list()->n, NULL, NULL);
 }
