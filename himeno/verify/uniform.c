@@ -15,7 +15,7 @@
 #include "himeno/verify/verify.h"
 
 struct uniform {
-  int64_t global[3], extent[3]; /* global: of the whole grid; extent: of the grid that is swept */
+  int64_t global[3], extent[3]; /* global: of the whole grid; extent: of swept planes, in j and k */
   int64_t first, end;           /* [first, end): planes of this rank's share */
   /* [lo, hi): planes that this rank holds: its share, and those on which the share depends */
   int64_t lo, hi;
@@ -31,8 +31,7 @@ static int64_t uniform_times(const struct uniform *u, int d, int64_t x)
 static status_t uniform_open(const int64_t global[3], int ranks, int rank, int sweeps, struct uniform *u)
 {
   memcpy(u->global, global, sizeof u->global);
-  for (int d = 0; d < 3; d++)
-    u->extent[d] = d == 0 || global[d] <= 2 * sweeps + 1 ? global[d] : 2 * sweeps + 1;
+  for (int d = 1; d < 3; d++) u->extent[d] = global[d] <= 2 * sweeps + 1 ? global[d] : 2 * sweeps + 1;
   u->first = global[0] * rank / ranks;
   u->end = global[0] * (rank + 1) / ranks;
   u->lo = u->first > sweeps ? u->first - sweeps : 0;

@@ -13,18 +13,15 @@ tuned() {
   [ -z "$stderr" ]
 }
 
-@test "kernels are tried, by one rank and by two" {
+@test "kernels are tried, by one rank and by two, but not with --no-tune or --kernel" {
   tuned 'fastest in a short trial'
   ranks=2 tuned 'fastest in a short trial'
+  tuned 'the default' --no-tune
+  tuned 'as requested' -k reference
 }
 
 @test "a planted fault is found in the run, since the trial before it does not use it up" {
   HIMENO_FLIP="p 5,5,5 30 3" run on 1 "$himeno" -q -b cpu -s XS -n 9
   expect_status 4
   [[ $output == *"fastest in a short trial"* ]]
-}
-
-@test "--no-tune and --kernel try nothing" {
-  tuned 'the default' --no-tune
-  tuned 'as requested' -k reference
 }

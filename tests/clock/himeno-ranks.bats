@@ -81,7 +81,7 @@ $used = {"p2p": (2000, 16.0), "staged": (4017, 0.242424)}
 {p.used for p in d.paths if 4 in (p.rank, p.peer)} = {"staged"}
 d.result.accept.accepted = True
 FIGURES
-  [ "$(grep -c '^  path  *ranks' <<<"$output")" = 8 ] # as many as are listed
+  [ "$(grep -cE '^  path +ranks ([0-3] and 4|4 and [5-8]), ' <<<"$output") $(grep -c '^  path ' <<<"$output")" = "8 8" ] # as many as are listed
 }
 
 @test "two ranks by links: waiting is for the neighbour's flag, transfer is storing or copying" {

@@ -65,6 +65,8 @@ TEST(unknown_values_are_not_the_least)
   assert_true(worst.sm_mhz == 1980 && worst.celsius == 55 && worst.throttle == 0);
   series_worst(&worst, &none);
   assert_true(worst.sm_mhz == 1980 && worst.watts == 300 && worst.throttle == 0);
+  const struct record_telemetry fallen = {.before.corrected = 5, .after.corrected = 2};
+  assert_int_equal(record_rise(&fallen, FACT_CORRECTED), 0);
 }
 
 /* ---- changes ---- */

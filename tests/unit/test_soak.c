@@ -255,7 +255,7 @@ static status_t repeat_played(struct himeno_exec *exec, struct gpu_queue *queue,
                               const struct himeno_fields *fields, int source, const struct box *box,
                               int times, const struct himeno_stuck *stuck, float *values, int *processors)
 {
-  static const int numbers[] = {5, 0, 0, 3, 0, -1, 0, 0};
+  static const int numbers[] = {5, 0, 0, 0, 0, -1, 0, 3};
   (void)exec, (void)queue, (void)fields, (void)source, (void)stuck;
   played_box = *box;
   played_times = times;
