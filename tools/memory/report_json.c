@@ -7,7 +7,7 @@
 static void rate_document(struct doc *d, const char *name, const char *about, const struct stats_summary *s,
                           double unit)
 {
-  if (!doc_object(d, name, 0, about, 1)) return;
+  doc_object(d, name, 0, about, 1);
   doc_real(d, "median", DOC_POSITIVE, "", "", s->median / unit);
   doc_real(d, "min", DOC_POSITIVE, "", "", s->min / unit);
   doc_real(d, "max", DOC_POSITIVE, "", "", s->max / unit);
@@ -20,7 +20,7 @@ static void mem_config_document(struct doc *d, const struct mem_run *run)
 {
   /* the first three names: cuda, opencl, cpu */
   const struct doc_words backends = {gpu_backend_names, 3, sizeof *gpu_backend_names};
-  if (!doc_object(d, "config", 0, "", 1)) return;
+  doc_object(d, "config", 0, "", 1);
   doc_enum(d, "backend", 0, backends, "", run->rig.ops->backend);
   doc_text(d, "backend_reason", DOC_OPTIONAL | DOC_NULLABLE,
            "Why the automatic choice took the CPU; null if it took a GPU, or -b named a backend.",
@@ -31,7 +31,7 @@ static void mem_config_document(struct doc *d, const struct mem_run *run)
 
 static void device_document(struct doc *d, const struct gpu_device_info *i)
 {
-  if (!doc_object(d, "device", 0, "", 1)) return;
+  doc_object(d, "device", 0, "", 1);
   doc_text(d, "name", 0, "", i->name);
   doc_text(d, "uuid", DOC_ANY, "", i->uuid);
   doc_text(d, "pci", DOC_ANY, "", i->pci);
@@ -48,7 +48,7 @@ static void device_document(struct doc *d, const struct gpu_device_info *i)
 static void mem_point_document(struct doc *d, const struct mem_copy_point *p)
 {
   const struct mem_copy *c = &p->copy;
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   doc_whole(d, "bytes", DOC_POSITIVE, "Copied: as many are read as written.", c->bytes);
   doc_one_of(d, "streams", "", c->streams, 1, 2, 4, 8, 16);
   doc_flag(d, "paced", 0, "A barrier of the block before each element.", c->paced);
@@ -67,7 +67,7 @@ static void mem_point_document(struct doc *d, const struct mem_copy_point *p)
 
 static void rivals_document(struct doc *d, const struct mem_run *run, const struct mem_rivals *r)
 {
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   doc_whole(d, "bytes", DOC_POSITIVE, "", r->bytes);
   doc_text(d, "native", 0, "The library's own copy, as its users call it.", run->rig.ops->native);
   rate_document(d, "native_gbps", "", &r->rate[MEM_NATIVE], 1e9);
@@ -83,7 +83,7 @@ static void rivals_document(struct doc *d, const struct mem_run *run, const stru
 
 static void pacing_document(struct doc *d, const struct mem_copies *c, const struct mem_pacing *p)
 {
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   doc_one_of(d, "width", "", p->width, 0, 4, 16);
   doc_one_of(d, "streams", "", p->streams, 1, 2, 4, 8, 16);
   doc_real(d, "ratio", DOC_POSITIVE, "", "Paced over unpaced, median over the sizes beyond the last cache.",
@@ -103,21 +103,18 @@ static void copies_document(struct doc *d, const struct mem_run *run)
   if (!doc_object(d, "copies", DOC_NULLABLE, "Copies of several streams at once; null if not asked for.",
                   run->config.sections.copies))
     return;
-  if (doc_list(d, "points", 0, "", 1)) {
-    for (int p = 0; doc_each(d, p, c->n); p++) {
-      const struct mem_copy_point *point = doc_at(d, c->points, p);
-      if (d->schema || point->rate.n) mem_point_document(d, point);
-    }
-    doc_end(d);
+  doc_list(d, "points", 0, "", 1);
+  for (int p = 0; doc_each(d, p, c->n); p++) {
+    const struct mem_copy_point *point = doc_at(d, c->points, p);
+    if (d->schema || point->rate.n) mem_point_document(d, point);
   }
-  if (doc_list(d, "ways", 0, "Ways to copy, compared in the same run.", 1)) {
-    for (int r = 0; doc_each(d, r, c->n_rivals); r++) rivals_document(d, run, &c->rivals[r]);
-    doc_end(d);
-  }
-  if (doc_list(d, "pacing", 0, "Cyclic copies.", 1)) {
-    for (int p = 0; doc_each(d, p, c->n_pacing); p++) pacing_document(d, c, &c->pacing[p]);
-    doc_end(d);
-  }
+  doc_end(d);
+  doc_list(d, "ways", 0, "Ways to copy, compared in the same run.", 1);
+  for (int r = 0; doc_each(d, r, c->n_rivals); r++) rivals_document(d, run, &c->rivals[r]);
+  doc_end(d);
+  doc_list(d, "pacing", 0, "Cyclic copies.", 1);
+  for (int p = 0; doc_each(d, p, c->n_pacing); p++) pacing_document(d, c, &c->pacing[p]);
+  doc_end(d);
   doc_end(d);
 }
 
@@ -128,7 +125,7 @@ static void mixes_document(struct doc *d, const struct mem_run *run)
     return;
   for (int m = 0; doc_each(d, m, run->n_mixes); m++) {
     const struct mem_mix_point *p = &run->mixes[m];
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_whole(d, "reads", 0, "", p->reads);
     doc_whole(d, "writes", 0, "", p->writes);
     doc_whole(d, "bytes", DOC_POSITIVE, "Of each array.", p->bytes);
@@ -142,20 +139,19 @@ static void mixes_document(struct doc *d, const struct mem_run *run)
 
 static void curve_document(struct doc *d, const struct mem_curve *c)
 {
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   doc_whole(d, "stride", DOC_POSITIVE, "", c->stride);
-  if (doc_list(d, "points", 0, "", 1)) {
-    for (int p = 0; doc_each(d, p, c->n); p++) {
-      if (!doc_object(d, NULL, 0, "", 1)) continue;
-      doc_whole(d, "bytes", DOC_POSITIVE, "Footprint.", c->bytes[p]);
-      doc_real(d, "ns", DOC_POSITIVE, "ns", "Per load; median over walks.", c->ns[p]);
-      doc_real(d, "cycles", DOC_NULLABLE | DOC_POSITIVE, "", "Of the device's clock; null if it has none.",
-               c->cycles[p]);
-      doc_real(d, "spread", 0, "", "Greatest over least, less one.", c->spread[p]);
-      doc_end(d);
-    }
+  doc_list(d, "points", 0, "", 1);
+  for (int p = 0; doc_each(d, p, c->n); p++) {
+    doc_object(d, NULL, 0, "", 1);
+    doc_whole(d, "bytes", DOC_POSITIVE, "Footprint.", c->bytes[p]);
+    doc_real(d, "ns", DOC_POSITIVE, "ns", "Per load; median over walks.", c->ns[p]);
+    doc_real(d, "cycles", DOC_NULLABLE | DOC_POSITIVE, "", "Of the device's clock; null if it has none.",
+             c->cycles[p]);
+    doc_real(d, "spread", 0, "", "Greatest over least, less one.", c->spread[p]);
     doc_end(d);
   }
+  doc_end(d);
   doc_end(d);
 }
 
@@ -163,7 +159,7 @@ static void level_document(struct doc *d, const struct levels_level *l)
 {
   static const char *const kinds[] = {"cache", "memory", "tlb"};
   const int ends = l->kind != LEVELS_MEMORY;
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   doc_enum(d, "kind", 0, DOC_WORDS(kinds), "", kinds[l->kind]);
   doc_text(d, "name", 0, "", l->name);
   doc_real(d, "ns", 0, "ns", "Per load; of a TLB, what a miss adds.", l->ns);
@@ -181,14 +177,12 @@ static void latency_document(struct doc *d, const struct mem_run *run)
   if (!doc_object(d, "latency", DOC_NULLABLE, "A pointer chase in random order; null if not asked for.",
                   run->config.sections.latency))
     return;
-  if (doc_list(d, "curves", 0, "", 1)) {
-    for (int c = 0; doc_each(d, c, l->n); c++) curve_document(d, doc_at(d, l->curves, c));
-    doc_end(d);
-  }
-  if (doc_list(d, "levels", 0, "Steps that were found: caches in order, memory, TLBs.", 1)) {
-    for (int n = 0; doc_each(d, n, l->n_levels); n++) level_document(d, &l->levels[n]);
-    doc_end(d);
-  }
+  doc_list(d, "curves", 0, "", 1);
+  for (int c = 0; doc_each(d, c, l->n); c++) curve_document(d, doc_at(d, l->curves, c));
+  doc_end(d);
+  doc_list(d, "levels", 0, "Steps that were found: caches in order, memory, TLBs.", 1);
+  for (int n = 0; doc_each(d, n, l->n_levels); n++) level_document(d, &l->levels[n]);
+  doc_end(d);
   doc_end(d);
 }
 
@@ -201,7 +195,7 @@ static void host_document(struct doc *d, const struct mem_run *run)
     return;
   for (int h = 0; doc_each(d, h, run->n_host); h++) {
     const struct mem_host_point *p = doc_at(d, run->host, h);
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_enum(d, "access", 0, DOC_WORDS(mem_access_names), "", p->access);
     doc_flag(d, "streaming", 0, "Stores bypass the caches.", p->streaming);
     doc_whole(d, "threads", DOC_POSITIVE, "", p->threads);
@@ -220,10 +214,10 @@ static void type_field(struct doc *d, int type)
 
 static void placed_document(struct doc *d, const struct mem_roofline *r)
 {
-  if (!doc_list(d, "kernels", 0, "Of the documents of --kernels.", 1)) return;
+  doc_list(d, "kernels", 0, "Of the documents of --kernels.", 1);
   for (int i = 0; doc_each(d, i, r->n_placed); i++) {
     const struct mem_placed *p = doc_at(d, r->placed, i);
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_text(d, "name", 0, "", p->name);
     type_field(d, p->type);
     doc_real(d, "intensity", DOC_POSITIVE, "", "", p->intensity);
@@ -237,26 +231,24 @@ static void placed_document(struct doc *d, const struct mem_roofline *r)
 static void mem_ceilings_document(struct doc *d, const struct mem_roofline *r)
 {
   static const char *const windows[] = {"L1", "cache", "memory"};
-  if (doc_list(d, "levels", 0, "", 1)) {
-    for (int w = 0; doc_each(d, w, r->n_windows); w++) {
-      if (!doc_object(d, NULL, 0, "", 1)) continue;
-      doc_enum(d, "level", 0, DOC_WORDS(windows), "", r->windows[w].level);
-      doc_whole(d, "bytes", DOC_POSITIVE, "", r->windows[w].bytes);
-      rate_document(d, "gbps", "Reading.", &r->windows[w].rate, 1e9);
-      doc_end(d);
-    }
+  doc_list(d, "levels", 0, "", 1);
+  for (int w = 0; doc_each(d, w, r->n_windows); w++) {
+    doc_object(d, NULL, 0, "", 1);
+    doc_enum(d, "level", 0, DOC_WORDS(windows), "", r->windows[w].level);
+    doc_whole(d, "bytes", DOC_POSITIVE, "", r->windows[w].bytes);
+    rate_document(d, "gbps", "Reading.", &r->windows[w].rate, 1e9);
     doc_end(d);
   }
-  if (doc_list(d, "peaks", 0, "", 1)) {
-    for (int p = 0; doc_each(d, p, r->n_peaks); p++) {
-      if (!doc_object(d, NULL, 0, "", 1)) continue;
-      type_field(d, r->peaks[p].type);
-      doc_real(d, "gflops", DOC_POSITIVE, "GFLOPS", "", r->peaks[p].rate / 1e9);
-      doc_text(d, "by", 0, "The kernel that reached it.", r->peaks[p].by);
-      doc_end(d);
-    }
+  doc_end(d);
+  doc_list(d, "peaks", 0, "", 1);
+  for (int p = 0; doc_each(d, p, r->n_peaks); p++) {
+    doc_object(d, NULL, 0, "", 1);
+    type_field(d, r->peaks[p].type);
+    doc_real(d, "gflops", DOC_POSITIVE, "GFLOPS", "", r->peaks[p].rate / 1e9);
+    doc_text(d, "by", 0, "The kernel that reached it.", r->peaks[p].by);
     doc_end(d);
   }
+  doc_end(d);
 }
 
 static void roofline_document(struct doc *d, const struct mem_run *run)
@@ -267,16 +259,15 @@ static void roofline_document(struct doc *d, const struct mem_run *run)
                   run->config.sections.roofline))
     return;
   mem_ceilings_document(d, r);
-  if (doc_list(d, "points", 0, "", 1)) {
-    for (int p = 0; doc_each(d, p, r->n_points); p++) {
-      if (!doc_object(d, NULL, 0, "", 1)) continue;
-      type_field(d, r->points[p].type);
-      doc_real(d, "intensity", DOC_POSITIVE, "", "Operations per byte.", r->points[p].intensity);
-      rate_document(d, "gflops", "", &r->points[p].rate, 1e9);
-      doc_end(d);
-    }
+  doc_list(d, "points", 0, "", 1);
+  for (int p = 0; doc_each(d, p, r->n_points); p++) {
+    doc_object(d, NULL, 0, "", 1);
+    type_field(d, r->points[p].type);
+    doc_real(d, "intensity", DOC_POSITIVE, "", "Operations per byte.", r->points[p].intensity);
+    rate_document(d, "gflops", "", &r->points[p].rate, 1e9);
     doc_end(d);
   }
+  doc_end(d);
   placed_document(d, r);
   doc_end(d);
 }
@@ -290,11 +281,10 @@ void mem_document(struct doc *d, const struct mem_run *run)
             "that failed.");
   mem_config_document(d, run);
   device_document(d, d->schema ? NULL : &run->rig.device->info);
-  if (doc_object(d, "result", 0, "", 1)) {
-    doc_enum(d, "verdict", 0, DOC_WORDS(verdicts), "", status_verdict(run->verdict));
-    doc_whole(d, "checked", 0, "Results that were compared with the reference.", run->rig.checks);
-    doc_end(d);
-  }
+  doc_object(d, "result", 0, "", 1);
+  doc_enum(d, "verdict", 0, DOC_WORDS(verdicts), "", status_verdict(run->verdict));
+  doc_whole(d, "checked", 0, "Results that were compared with the reference.", run->rig.checks);
+  doc_end(d);
   copies_document(d, run);
   mixes_document(d, run);
   latency_document(d, run);

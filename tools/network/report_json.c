@@ -24,20 +24,18 @@ static void grid_document(struct doc *d, const struct bench *bench)
 static void comm_config_document(struct doc *d, const struct bench *bench)
 {
   const struct bench_config *c = &bench->config;
-  if (!doc_object(d, "config", 0, "", 1)) return;
+  doc_object(d, "config", 0, "", 1);
   doc_enum(d, "backend", 0, DOC_WORDS(gpu_backend_names), "", bench->placement.backend->name);
-  if (doc_list(d, "parts", DOC_POSITIVE, "", 1)) {
-    for (int bit = 0; doc_each(d, bit, BENCH_PARTS); bit++)
-      if (d->schema || c->parts >> bit & 1)
-        doc_enum(d, NULL, 0, DOC_WORDS(bench_part_names), "", bench_part_names[bit]);
-    doc_end(d);
-  }
-  if (doc_list(d, "transports", 0, "", 1)) {
-    for (int t = 0; d->schema ? t < 1 : halo_transports[t] != NULL; t++)
-      if (d->schema || bench_transport_wanted(bench, halo_transports[t]))
-        doc_text(d, NULL, 0, "", halo_transports[t]->name);
-    doc_end(d);
-  }
+  doc_list(d, "parts", DOC_POSITIVE, "", 1);
+  for (int bit = 0; doc_each(d, bit, BENCH_PARTS); bit++)
+    if (d->schema || c->parts >> bit & 1)
+      doc_enum(d, NULL, 0, DOC_WORDS(bench_part_names), "", bench_part_names[bit]);
+  doc_end(d);
+  doc_list(d, "transports", 0, "", 1);
+  for (int t = 0; d->schema ? t < 1 : halo_transports[t] != NULL; t++)
+    if (d->schema || bench_transport_wanted(bench, halo_transports[t]))
+      doc_text(d, NULL, 0, "", halo_transports[t]->name);
+  doc_end(d);
   doc_whole(d, "min_bytes", DOC_POSITIVE, "", c->min_bytes);
   doc_whole(d, "max_bytes", DOC_POSITIVE, "", c->max_bytes);
   doc_whole(d, "step", DOC_POSITIVE, "", c->step);
@@ -76,7 +74,7 @@ static void stages_document(struct doc *d, const struct bench_stages *stages)
 
 static void comm_point_document(struct doc *d, const struct bench_point *point, double bus)
 {
-  if (!doc_object(d, NULL, 0, "One size on a path.", 1)) return;
+  doc_object(d, NULL, 0, "One size on a path.", 1);
   doc_whole(d, "bytes", DOC_POSITIVE, "Sent by each rank.", point->bytes);
   doc_real(d, "seconds", DOC_NULLABLE, "s",
            "Per transfer; median over batches. null on an emulator, which has no speed, as are best, noise "
@@ -114,7 +112,7 @@ static void fit_document(struct doc *d, const struct bench_fit *fit)
 static void comm_path_document(struct doc *d, const struct bench_path *path)
 {
   static const char *const directions[] = {"in", "out", "both", "one"}, *const loads[] = {"alone", "all"};
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   doc_whole(d, "rank", 0, "", path->rank);
   doc_whole(d, "peer", DOC_NULLABLE, "null: none, or all ranks.", path->peer);
   doc_text(d, "way", 0, "pinned, pageable, a transport, or a collective.", path->method);
@@ -130,28 +128,27 @@ static void comm_path_document(struct doc *d, const struct bench_path *path)
   doc_enum(d, "company", 0, DOC_WORDS(loads), "all: the other ranks, or pairs, at the same time.",
            path->load);
   fit_document(d, &path->curve.fit);
-  if (doc_list(d, "points", DOC_POSITIVE, "", 1)) {
-    for (int p = 0; doc_each(d, p, path->curve.n); p++)
-      comm_point_document(d, &path->curve.points[p], path->bus);
-    doc_end(d);
-  }
+  doc_list(d, "points", DOC_POSITIVE, "", 1);
+  for (int p = 0; doc_each(d, p, path->curve.n); p++)
+    comm_point_document(d, &path->curve.points[p], path->bus);
+  doc_end(d);
   doc_end(d);
 }
 
 static void comm_paths_document(struct doc *d, const char *name, int flags, const char *about,
                                 const struct bench_path *paths, int n)
 {
-  if (!doc_list(d, name, flags, about, 1)) return;
+  doc_list(d, name, flags, about, 1);
   for (int p = 0; doc_each(d, p, n); p++) comm_path_document(d, doc_at(d, paths, p));
   doc_end(d);
 }
 
 static void halo_document(struct doc *d, const struct bench *bench)
 {
-  if (!doc_list(d, "halo", 0, "The halos of config.grid, by each transport.", 1)) return;
+  doc_list(d, "halo", 0, "The halos of config.grid, by each transport.", 1);
   for (int h = 0; doc_each(d, h, bench->n_halo); h++) {
     const struct bench_halo *halo = &bench->halo[h];
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_text(d, "way", 0, "", halo->method);
     doc_text(d, "used", 0, "", halo->used);
     doc_whole(d, "bytes", 0, "The most that a rank sends per exchange.", halo->bytes);
@@ -161,11 +158,9 @@ static void halo_document(struct doc *d, const struct bench *bench)
     doc_real(d, "best", DOC_NULLABLE, "s", "", halo->point.best);
     doc_real(d, "noise", DOC_NULLABLE, "", "", halo->point.noise);
     doc_whole(d, "exchanges", 0, "", halo->point.transfers);
-    if (doc_object(d, "phases", 0, "Rank 0's seconds per exchange; they may overlap.", 1)) {
-      for (int p = 0; p < HALO_PHASES; p++)
-        doc_real(d, phase_names[p], DOC_NULLABLE, "s", "", halo->phases[p]);
-      doc_end(d);
-    }
+    doc_object(d, "phases", 0, "Rank 0's seconds per exchange; they may overlap.", 1);
+    for (int p = 0; p < HALO_PHASES; p++) doc_real(d, phase_names[p], DOC_NULLABLE, "s", "", halo->phases[p]);
+    doc_end(d);
     stages_document(d, &halo->point.stages);
     doc_end(d);
   }
@@ -175,7 +170,7 @@ static void halo_document(struct doc *d, const struct bench *bench)
 static void near_document(struct doc *d, const struct cards_table *table, int row)
 {
   const struct doc_words known = {cards_near_names, CARDS_UNKNOWN, sizeof *cards_near_names};
-  if (!doc_list(d, "near", 0, "", 1)) return;
+  doc_list(d, "near", 0, "", 1);
   for (int r = 0; doc_each(d, r, table->ranks); r++) {
     const int how = d->schema ? 0 : table->near[row * table->ranks + r];
     if (how == CARDS_UNKNOWN || !doc_object(d, NULL, 0, "", 1)) continue;
@@ -189,11 +184,11 @@ static void near_document(struct doc *d, const struct cards_table *table, int ro
 
 static void cards_document(struct doc *d, const struct bench *bench)
 {
-  if (!doc_list(d, "cards", 0, "Network cards by sysfs, before and after the measurements.", 1)) return;
+  doc_list(d, "cards", 0, "Network cards by sysfs, before and after the measurements.", 1);
   for (int c = 0; doc_each(d, c, bench->cards.n); c++) {
     const struct cards_row *row = doc_at(d, bench->cards.rows, c);
     const struct card *card = &row->card;
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_text(d, "host", 0, "", card->host);
     doc_text(d, "card", 0, "", card->name);
     doc_text(d, "link", 0, "", card->link);
@@ -216,24 +211,23 @@ static void cards_document(struct doc *d, const struct bench *bench)
 static void counters_document(struct doc *d, const struct bench *bench)
 {
   char text[256];
-  if (doc_list(d, "counters", DOC_OPTIONAL, "What network cards and TCP counted during each part.", 1)) {
-    for (int c = 0; doc_each(d, c, bench->n_counters); c++)
-      for (int r = 0; doc_each(d, r, bench->counters[c].cards.n); r++) {
-        const struct cards_row *row = doc_at(d, bench->counters[c].cards.rows, r);
-        if (!doc_object(d, NULL, 0, "", 1)) continue;
-        doc_enum(d, "part", 0, DOC_WORDS(bench_part_names), "", bench->counters[c].part);
-        doc_text(d, "host", 0, "", row->card.host);
-        doc_text(d, "card", 0, "TCP: the host's IP traffic but for loopback.", row->card.name);
-        doc_whole(d, "sent", DOC_ANY, "Bytes.", row->sent);
-        doc_whole(d, "received", DOC_ANY, "Bytes.", row->received);
-        doc_whole(d, "errors", DOC_ANY, "All error counters; of TCP, segments sent again.", row->errors);
-        doc_whole(d, "discards", DOC_ANY, "Packets dropped on sending.", row->discards);
-        doc_whole(d, "symbol_errors", DOC_ANY, "", row->symbols);
-        doc_end(d);
-      }
-    doc_end(d);
-  }
-  if (!doc_list(d, "findings", DOC_OPTIONAL, "What the counters prove.", 1)) return;
+  doc_list(d, "counters", DOC_OPTIONAL, "What network cards and TCP counted during each part.", 1);
+  for (int c = 0; doc_each(d, c, bench->n_counters); c++)
+    for (int r = 0; doc_each(d, r, bench->counters[c].cards.n); r++) {
+      const struct cards_row *row = doc_at(d, bench->counters[c].cards.rows, r);
+      doc_object(d, NULL, 0, "", 1);
+      doc_enum(d, "part", 0, DOC_WORDS(bench_part_names), "", bench->counters[c].part);
+      doc_text(d, "host", 0, "", row->card.host);
+      doc_text(d, "card", 0, "TCP: the host's IP traffic but for loopback.", row->card.name);
+      doc_whole(d, "sent", DOC_ANY, "Bytes.", row->sent);
+      doc_whole(d, "received", DOC_ANY, "Bytes.", row->received);
+      doc_whole(d, "errors", DOC_ANY, "All error counters; of TCP, segments sent again.", row->errors);
+      doc_whole(d, "discards", DOC_ANY, "Packets dropped on sending.", row->discards);
+      doc_whole(d, "symbol_errors", DOC_ANY, "", row->symbols);
+      doc_end(d);
+    }
+  doc_end(d);
+  doc_list(d, "findings", DOC_OPTIONAL, "What the counters prove.", 1);
   for (int c = 0; doc_each(d, c, bench->n_counters); c++)
     for (int r = 0; doc_each(d, r, bench->counters[c].cards.n); r++)
       if (d->schema || bench_counters_finding(&bench->counters[c], r, text, sizeof text))
@@ -276,7 +270,7 @@ static void proofs_document(struct doc *d, const struct bench *bench)
   for (int e = 0; doc_each(d, e, bench->placement.ranks * most); e++) {
     const struct peer_proof *proof = doc_at(d, bench->proofs, e);
     if (!d->schema && proof->peer < e / most) continue;
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_whole(d, "rank", 0, "", d->schema ? 0 : e / most);
     doc_whole(d, "peer", 0, "", proof->peer);
     doc_enum(d, "step", 0, DOC_WORDS(peer_rung_names), "The first that failed, or \"proven\".",
@@ -295,7 +289,7 @@ static void flows_document(struct doc *d, const struct bench *bench, int rank)
     return;
   for (int f = rank; doc_each(d, f, bench->n_flows); f += d->schema ? 1 : ranks) {
     const struct bench_flow *flow = doc_at(d, bench->flows, f);
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_whole(d, "shift", DOC_POSITIVE, "Hosts from the sender's to this one.", flow->shift);
     doc_whole(d, "from", 0, "The sender.", flow->from);
     doc_real(d, "alone", DOC_NULLABLE, "Gbit/s", "While one host sends; null: uncertain.", flow->alone);
@@ -312,16 +306,15 @@ void bench_document(struct doc *d, const struct bench *bench)
             "Seconds are the "
             "slowest rank's.");
   comm_config_document(d, bench);
-  if (doc_object(d, "result", 0, "", 1)) {
-    doc_const(d, "verdict", status_verdict(STATUS_OK));
-    doc_real(d, "seconds", 0, "s", "Of the whole run.", bench->seconds);
-    doc_whole(d, "transfers", 0, "Over all ranks.", bench->transfers);
-    doc_whole(d, "curves_left_out", DOC_OPTIONAL, "Paths for which there was no time.",
-              bench->plan.curves_left_out);
-    doc_whole(d, "sizes_left_out", DOC_OPTIONAL, "Sizes of measured paths for which there was no time.",
-              bench->plan.sizes_left_out);
-    doc_end(d);
-  }
+  doc_object(d, "result", 0, "", 1);
+  doc_const(d, "verdict", status_verdict(STATUS_OK));
+  doc_real(d, "seconds", 0, "s", "Of the whole run.", bench->seconds);
+  doc_whole(d, "transfers", 0, "Over all ranks.", bench->transfers);
+  doc_whole(d, "curves_left_out", DOC_OPTIONAL, "Paths for which there was no time.",
+            bench->plan.curves_left_out);
+  doc_whole(d, "sizes_left_out", DOC_OPTIONAL, "Sizes of measured paths for which there was no time.",
+            bench->plan.sizes_left_out);
+  doc_end(d);
   comm_paths_document(d, "host", 0, "Host and device, one rank each.", bench->host, bench->n_host);
   comm_paths_document(d, "pairs", 0, "Device to device.", bench->pairs, bench->n_pairs);
   halo_document(d, bench);
@@ -333,9 +326,9 @@ void bench_document(struct doc *d, const struct bench *bench)
   proofs_document(d, bench);
   cards_document(d, bench);
   counters_document(d, bench);
-  if (!doc_list(d, "ranks", DOC_POSITIVE, "", 1)) return;
+  doc_list(d, "ranks", DOC_POSITIVE, "", 1);
   for (int r = 0; doc_each(d, r, bench->placement.ranks); r++) {
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     rank_row_document(d, doc_at(d, bench->ranks, r), r, 0);
     wire_document(d, bench, r);
     flows_document(d, bench, r);

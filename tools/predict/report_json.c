@@ -18,10 +18,10 @@ static const char *const scaling_words[] = {"strong", "weak"};
 
 static void left_document(struct doc *d, const struct study *study)
 {
-  if (!doc_list(d, "left_out", DOC_OPTIONAL, "Documents that were not fitted, and why.", 1)) return;
+  doc_list(d, "left_out", DOC_OPTIONAL, "Documents that were not fitted, and why.", 1);
   for (int l = 0; doc_each(d, l, study->n_left); l++) {
     const struct study_left *left = doc_at(d, study->left, l);
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_text(d, "file", 0, "", left->file);
     doc_enum(d, "as", 0, DOC_WORDS(study_reason_names), "", study_reason_names[left->reason]);
     doc_text(d, "why", 0, "", left->why);
@@ -35,7 +35,7 @@ static void predict_config_document(struct doc *d, const struct predict *p)
   const struct predict_config *c = &p->config;
   const struct study_run *run = p->study.n > 0 ? &p->study.runs[0] : NULL;
   const int maybe = DOC_NULLABLE | DOC_ANY;
-  if (!doc_object(d, "config", 0, "", 1)) return;
+  doc_object(d, "config", 0, "", 1);
   doc_text(d, "study", maybe, "", c->study);
   doc_text(d, "comm", maybe, "", c->comm);
   doc_text(d, "model", maybe, "", c->model);
@@ -65,9 +65,9 @@ static void predict_config_document(struct doc *d, const struct predict *p)
 static void model_terms_document(struct doc *d, const struct model *model)
 {
   char name[96];
-  if (!doc_list(d, "terms", 0, "", 1)) return;
+  doc_list(d, "terms", 0, "", 1);
   for (int c = 0; doc_each(d, c, model->terms.columns); c++) {
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_text(d, "name", 0, "", model_term_name(&model->terms.paths, c, name));
     doc_real(d, "value", 0, "", "", model->terms.fitted.value[c]);
     doc_real(d, "error", 0, "", "Standard error.", model->errors.error[c]);
@@ -80,7 +80,7 @@ static void model_terms_document(struct doc *d, const struct model *model)
 
 static void off_document(struct doc *d, const double off[KINDS], const char *about)
 {
-  if (!doc_object(d, "off", DOC_OPTIONAL, about, 1)) return;
+  doc_object(d, "off", DOC_OPTIONAL, about, 1);
   for (int kind = 0; kind < KINDS; kind++) doc_real(d, model_kind_names[kind], 0, "", "", off[kind]);
   doc_end(d);
 }
@@ -88,7 +88,7 @@ static void off_document(struct doc *d, const double off[KINDS], const char *abo
 static void predict_path_document(struct doc *d, const struct study_transport *transport, double spread,
                                   const double off[KINDS])
 {
-  if (!doc_object(d, NULL, 0, "As comm-gpu fitted it.", 1)) return;
+  doc_object(d, NULL, 0, "As comm-gpu fitted it.", 1);
   doc_text(d, "transport", 0, "", transport->name);
   doc_real(d, "spread", DOC_OPTIONAL, "", "Relative error of a run by this transport about the model.",
            spread);
@@ -108,13 +108,12 @@ static void predict_path_document(struct doc *d, const struct study_transport *t
 
 static void replicates_document(struct doc *d, int columns, const struct model_errors *errors)
 {
-  if (!doc_list(d, "replicates", DOC_OPTIONAL,
-                "The fit repeated with configurations drawn at random and scattered guesses: the values of "
-                "the terms in their order, then cache_points, memory_share and hidden_share.",
-                1))
-    return;
+  doc_list(d, "replicates", DOC_OPTIONAL,
+           "The fit repeated with configurations drawn at random and scattered guesses: the values of "
+           "the terms in their order, then cache_points, memory_share and hidden_share.",
+           1);
   for (int r = 0; doc_each(d, r, errors->n_replicates); r++) {
-    if (!doc_list(d, NULL, 0, "", 1)) continue;
+    doc_list(d, NULL, 0, "", 1);
     for (int c = 0; c < columns; c++) doc_real(d, NULL, 0, "", "", errors->replicate[r].value[c]);
     doc_real(d, NULL, 0, "", "", errors->replicate[r].cache_points);
     doc_real(d, NULL, 0, "", "", errors->replicate[r].share);
@@ -126,7 +125,7 @@ static void replicates_document(struct doc *d, int columns, const struct model_e
 
 static void names_document(struct doc *d, const char *key, const struct model_names *names)
 {
-  if (!doc_list(d, key, DOC_OPTIONAL, "Of the runs.", 1)) return;
+  doc_list(d, key, DOC_OPTIONAL, "Of the runs.", 1);
   for (int n = 0; doc_each(d, n, names->n); n++) doc_text(d, NULL, 0, "", names->name[n]);
   doc_end(d);
 }
@@ -135,8 +134,7 @@ static void names_document(struct doc *d, const char *key, const struct model_na
 static void held_out_document(struct doc *d, const struct model_coverage *coverage)
 {
   const int some = coverage->predicted > 0;
-  if (!doc_object(d, "held_out", DOC_OPTIONAL, "Runs that were left out of the fit and predicted.", 1))
-    return;
+  doc_object(d, "held_out", DOC_OPTIONAL, "Runs that were left out of the fit and predicted.", 1);
   doc_whole(d, "predicted", 0, "", coverage->predicted);
   doc_real(d, "median_error", DOC_NULLABLE, "", "", some ? coverage->median : NAN);
   doc_real(d, "worst_error", DOC_NULLABLE, "", "", some ? coverage->worst : NAN);
@@ -145,22 +143,20 @@ static void held_out_document(struct doc *d, const struct model_coverage *covera
   doc_real(d, "inside_min", 0, "", "Poor: a smaller share of runs inside their intervals.",
            MODEL_POOR_INSIDE);
   doc_flag(d, "poor", 0, "Do not rely on the predictions: exit status 5.", model_is_poor(coverage));
-  if (doc_list(d, "causes", 0, "Causes of errors that the runs show.", 1)) {
-    for (int c = 0; doc_each(d, c, coverage->n_causes); c++) doc_text(d, NULL, 0, "", coverage->cause[c]);
-    doc_end(d);
-  }
+  doc_list(d, "causes", 0, "Causes of errors that the runs show.", 1);
+  for (int c = 0; doc_each(d, c, coverage->n_causes); c++) doc_text(d, NULL, 0, "", coverage->cause[c]);
+  doc_end(d);
   doc_end(d);
 }
 
 static void covered_document(struct doc *d, const struct model_coverage *coverage)
 {
-  if (!doc_list(d, "covered", DOC_OPTIONAL,
-                "Number of held-out runs that 90% intervals contained: of all, and by what was left out, "
-                "transport and hosts.",
-                1))
-    return;
+  doc_list(d, "covered", DOC_OPTIONAL,
+           "Number of held-out runs that 90% intervals contained: of all, and by what was left out, "
+           "transport and hosts.",
+           1);
   for (int c = 0; doc_each(d, c, coverage->n); c++) {
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_text(d, "of", 0, "", coverage->group[c].of);
     doc_whole(d, "inside", 0, "", coverage->group[c].inside);
     doc_whole(d, "runs", 0, "", coverage->group[c].n);
@@ -182,19 +178,18 @@ static void predict_product_document(struct doc *d, const struct model *model)
 
 static void model_document(struct doc *d, const struct model *model)
 {
-  if (!doc_object(d, "model", 0, "Optional fields are missing in earlier documents.", 1)) return;
+  doc_object(d, "model", 0, "Optional fields are missing in earlier documents.", 1);
   doc_enum(d, "program", DOC_OPTIONAL, DOC_WORDS(model_program_names),
            "Program of the runs. Of gemm-gpu points are multiply-adds, passes panels, and a sweep is a "
            "product.",
            model_program_names[model->program]);
   predict_product_document(d, model);
   model_terms_document(d, model);
-  if (doc_list(d, "paths", 0, "", 1)) {
-    for (int w = 0; doc_each(d, w, model->terms.paths.n); w++)
-      predict_path_document(d, &model->terms.paths.transports[w], model->errors.transport_spread[w],
-                            model->errors.transport_off[w]);
-    doc_end(d);
-  }
+  doc_list(d, "paths", 0, "", 1);
+  for (int w = 0; doc_each(d, w, model->terms.paths.n); w++)
+    predict_path_document(d, &model->terms.paths.transports[w], model->errors.transport_spread[w],
+                          model->errors.transport_off[w]);
+  doc_end(d);
   doc_real(d, "cache_points", 0, "", "Points of a rank that stay in its cache; 0: no such regime.",
            model->terms.fitted.cache_points);
   doc_real(d, "tile_points", DOC_OPTIONAL, "",
@@ -243,14 +238,14 @@ static void model_document(struct doc *d, const struct model *model)
 
 static void procs_document(struct doc *d, const int procs[3])
 {
-  if (!doc_list(d, "procs", DOC_POSITIVE, "Ranks along each dimension: three, of gemm-gpu two.", 1)) return;
+  doc_list(d, "procs", DOC_POSITIVE, "Ranks along each dimension: three, of gemm-gpu two.", 1);
   for (int n = 0; doc_each(d, n, procs[2] > 0 ? 3 : 2); n++) doc_whole(d, NULL, DOC_POSITIVE, "", procs[n]);
   doc_end(d);
 }
 
 static void terms_document(struct doc *d, const struct model_time *t)
 {
-  if (!doc_object(d, "terms", 0, "Seconds per sweep.", 1)) return;
+  doc_object(d, "terms", 0, "Seconds per sweep.", 1);
   doc_real(d, "interior", 0, "s", "", t->interior);
   doc_real(d, "exchange_latency", 0, "s", "", t->latency);
   doc_real(d, "exchange_bytes", 0, "s", "", t->bytes);
@@ -292,27 +287,25 @@ static void predict_predicted_document(struct doc *d, const struct predict_point
   }
   doc_enum(d, "limit", 0, DOC_WORDS(model_limit_names), "The longest term.", model_limit_names[t->limit]);
   terms_document(d, t);
-  if (doc_object(d, "twice_network", 0, "With half the latency and twice the bandwidth.", 1)) {
-    doc_real(d, "seconds", 0, "s", "", point->twice_network);
-    doc_real(d, "gain", DOC_ANY, "", "Share by which a sweep would be faster.",
-             t->seconds / point->twice_network - 1);
-    doc_end(d);
-  }
-  if (doc_list(d, "extrapolated", 0,
-               "What goes beyond all runs. one host: the study has one, and a host of so many ranks is "
-               "imagined.",
-               1)) {
-    for (int b = 0; doc_each(d, b, PREDICT_BEYONDS); b++)
-      if (d->schema || t->extrapolated & (int)predict_beyonds[b].what)
-        doc_enum(d, NULL, 0, DOC_COLUMN(predict_beyonds, name), "", predict_beyonds[b].name);
-    doc_end(d);
-  }
+  doc_object(d, "twice_network", 0, "With half the latency and twice the bandwidth.", 1);
+  doc_real(d, "seconds", 0, "s", "", point->twice_network);
+  doc_real(d, "gain", DOC_ANY, "", "Share by which a sweep would be faster.",
+           t->seconds / point->twice_network - 1);
+  doc_end(d);
+  doc_list(d, "extrapolated", 0,
+           "What goes beyond all runs. one host: the study has one, and a host of so many ranks is "
+           "imagined.",
+           1);
+  for (int b = 0; doc_each(d, b, PREDICT_BEYONDS); b++)
+    if (d->schema || t->extrapolated & (int)predict_beyonds[b].what)
+      doc_enum(d, NULL, 0, DOC_COLUMN(predict_beyonds, name), "", predict_beyonds[b].name);
+  doc_end(d);
 }
 
 static void predict_point_document(struct doc *d, const struct predict_point *point,
                                    enum study_program program)
 {
-  if (!doc_object(d, NULL, 0, "One prediction; with why_not it could not be made.", 1)) return;
+  doc_object(d, NULL, 0, "One prediction; with why_not it could not be made.", 1);
   doc_text(d, "size", 0, "", point->size.name);
   doc_enum(d, "scaling", 0, DOC_WORDS(scaling_words), "weak: SIZE is of one rank.",
            scaling_words[point->weak]);
@@ -327,7 +320,7 @@ static void predict_point_document(struct doc *d, const struct predict_point *po
 
 static void end_document(struct doc *d, const struct predict_end *end)
 {
-  if (!doc_object(d, NULL, 0, "Of strong scaling.", 1)) return;
+  doc_object(d, NULL, 0, "Of strong scaling.", 1);
   doc_text(d, "size", 0, "", end->size.name);
   doc_text(d, "transport", 0, "", end->transport);
   doc_whole(d, "fastest_ranks", 0, "With more ranks a sweep takes longer.", end->fastest_ranks);
@@ -342,7 +335,7 @@ static void pair_document(struct doc *d, const struct validate_pair *pair, int l
 {
   const struct study_run *run = &pair->run;
   const int bound = DOC_NULLABLE | DOC_POSITIVE;
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   doc_text(d, "size", 0, "", run->size);
   doc_enum(d, "scaling", 0, DOC_WORDS(scaling_words), "", scaling_words[run->weak]);
   doc_whole(d, "ranks", DOC_POSITIVE, "", run->ranks);
@@ -372,10 +365,9 @@ static void table_document(struct doc *d, const struct validate_table *table, in
   doc_whole(d, "predicted", 0, "", predicted);
   doc_real(d, "median_error", DOC_NULLABLE, "", "", predicted > 0 ? median : NAN);
   doc_real(d, "worst_error", DOC_NULLABLE, "", "", predicted > 0 ? worst : NAN);
-  if (doc_list(d, "pairs", 0, "", 1)) {
-    for (int n = 0; doc_each(d, n, table->n); n++) pair_document(d, doc_at(d, table->pairs, n), left_out);
-    doc_end(d);
-  }
+  doc_list(d, "pairs", 0, "", 1);
+  for (int n = 0; doc_each(d, n, table->n); n++) pair_document(d, doc_at(d, table->pairs, n), left_out);
+  doc_end(d);
   doc_end(d);
 }
 
@@ -387,18 +379,16 @@ void predict_document(struct doc *d, const struct predict *p)
   doc_flag(d, "poor", DOC_OPTIONAL, "model.held_out.poor.", model_is_poor(&p->model.coverage));
   predict_config_document(d, p);
   model_document(d, &p->model);
-  if (doc_list(d, "predictions", 0, "", 1)) {
-    for (int n = 0; doc_each(d, n, p->n); n++)
-      predict_point_document(d, doc_at(d, p->points, n), p->model.program);
-    doc_end(d);
-  }
-  if (doc_list(d, "scaling_ends", 0, "", 1)) {
-    for (int n = 0; doc_each(d, n, p->n_ends); n++) end_document(d, doc_at(d, p->ends, n));
-    doc_end(d);
-  }
-  if (doc_object(d, "validation", 0,
-                 "The most ranks, each size and each cut in turn: left out, fitted without, predicted.", 1))
-    table_document(d, &p->validation, 1);
+  doc_list(d, "predictions", 0, "", 1);
+  for (int n = 0; doc_each(d, n, p->n); n++)
+    predict_point_document(d, doc_at(d, p->points, n), p->model.program);
+  doc_end(d);
+  doc_list(d, "scaling_ends", 0, "", 1);
+  for (int n = 0; doc_each(d, n, p->n_ends); n++) end_document(d, doc_at(d, p->ends, n));
+  doc_end(d);
+  doc_object(d, "validation", 0,
+             "The most ranks, each size and each cut in turn: left out, fitted without, predicted.", 1);
+  table_document(d, &p->validation, 1);
   if (doc_object(d, "against", DOC_OPTIONAL, "The runs of --against.", p->config.against != NULL))
     table_document(d, &p->against, 0);
 }
