@@ -212,9 +212,9 @@ from files import read_parsed
 short, whole = json.load(open("many.json")), read_parsed("many.json")
 ends = [(r, p) for group in whole["path_groups"] for r, p in zip(group["rank"], group["peer"])]
 assert len(set(ends)) == 18 * 8192 - 90 and short["paths"] == [] and len(whole["path_groups"]) < 99, len(ends)
-assert all(len(group["latency"]) == len(group["gbps"]) == len(group["rank"]) for group in whole["path_groups"])
-assert all((group["used"] == "p2p") == (r // 8 == p // 8) for group in whole["path_groups"]
-           for r, p in zip(group["rank"], group["peer"]))
+assert all(len(group["latency"]) == len(group["gbps"]) == len(group["rank"]) and 4e-6 <= min(group["latency"]) <= max(group["latency"]) < 4.05e-6
+           and 300 <= min(group["gbps"]) <= max(group["gbps"]) < 303.01 for group in whole["path_groups"])
+assert all((group["used"] == "p2p") == (r // 8 == p // 8) for group in whole["path_groups"] for r, p in zip(group["rank"], group["peer"]))
 assert "driver" not in short["ranks"][9] and {row["driver"] for row in whole["ranks"]} == {"none"}
 assert "samples" not in short["ranks"][9]["telemetry"] and whole["ranks"][9]["telemetry"].keys() >= {"samples", "watts"}
 END
