@@ -49,7 +49,8 @@ void meta_host(char *text, size_t size)
 {
   struct utsname names;
   const char *node = getenv("SLURMD_NODENAME");
-  if (!node || !node[0]) node = uname(&names) == 0 && names.nodename[0] ? names.nodename : "unknown";
+  uname(&names);
+  if (!node || !node[0]) node = names.nodename[0] ? names.nodename : "unknown";
   snprintf(text, size, "%s", node);
   value_make_printable(text);
 }
@@ -122,11 +123,11 @@ static const char *compiler(void)
 
 void meta_system_document(struct doc *d)
 {
-  char os[LINE_MAX_BYTES] = "unknown", kernel[LINE_MAX_BYTES] = "unknown", cpu[LINE_MAX_BYTES];
+  char os[LINE_MAX_BYTES] = "unknown", kernel[LINE_MAX_BYTES], cpu[LINE_MAX_BYTES];
   struct utsname names;
   find_in_file("/etc/os-release", "PRETTY_NAME", '=', os, sizeof os);
-  if (uname(&names) == 0)
-    snprintf(kernel, sizeof kernel, "%s %s %s", names.sysname, names.release, names.machine);
+  uname(&names);
+  snprintf(kernel, sizeof kernel, "%s %s %s", names.sysname, names.release, names.machine);
   meta_cpu_model(cpu, sizeof cpu);
   if (!doc_object(d, "system", 0, "", 1)) return;
   text_field(d, "os", DOC_OPTIONAL, "", os);
