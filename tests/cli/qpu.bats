@@ -147,6 +147,7 @@ PY
   run on 1 "$himeno" --list
   expect_status 0
   [[ $output == *"qpu:"*"VideoCore IV, emulated"*"12 compute units"*"naive"*"stream"* ]]
+  refute grep -qx ' *no device: *' <<<"$output"
   HIMENO_QPU=pi run on 1 "$himeno" --list
   [[ $output == *"no device: this is no Raspberry Pi"* ]]
 }

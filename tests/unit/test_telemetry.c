@@ -194,6 +194,9 @@ static void put(const char *name, const char *text)
 
 TEST_WITH(sysfs_reports_power_temperature_and_link, tree_open, tree_close)
 {
+  static const char *const speeds[] = {"2.5 GT/s PCIe\n",  "5.0 GT/s PCIe\n",  "8.0 GT/s PCIe\n",
+                                       "16.0 GT/s PCIe\n", "32.0 GT/s PCIe\n", "64.0 GT/s PCIe\n",
+                                       "128.0 GT/s PCIe\n"};
   struct telemetry_state s;
   put("vendor", "0x1002\n");
   put("current_link_speed", "16.0 GT/s PCIe\n");
@@ -213,6 +216,11 @@ TEST_WITH(sysfs_reports_power_temperature_and_link, tree_open, tree_close)
   assert_true(s.pcie_gen == 4 && s.pcie_gen_max == 5 && s.pcie_width == 8 && s.pcie_width_max == 16);
   assert_true(s.ecc == TELEMETRY_UNKNOWN && s.corrected == TELEMETRY_UNKNOWN &&
               s.retired == TELEMETRY_UNKNOWN && sample.throttle == TELEMETRY_UNKNOWN);
+  for (int gen = 1; gen <= 7; gen++) {
+    put("current_link_speed", speeds[gen - 1]);
+    telemetry_state(t, &s);
+    assert_int_equal(s.pcie_gen, gen);
+  }
 }
 
 TEST_WITH(amdgpu_counts_errors_bad_pages_and_memory, tree_open, tree_close)
