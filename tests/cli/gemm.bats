@@ -158,16 +158,6 @@ worn() {
   grep -q 'warning: HIMENO_GEMM_FLIP: nothing was flipped, rank 0 had no such look' <<<"$stderr"
 }
 
-@test "SIGTERM to one rank ends all, whenever it comes: with exit 8, or without a document" {
-  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
-  for seconds in 0.5 1.5; do
-    rm -f "$document"
-    OMP_NUM_THREADS=1 run on 2 bash -c '[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" != 1 ] || set -- timeout --foreground --preserve-status -s TERM '$seconds' "$@"; exec "$@"' \
-      rank "$gemm" -b cpu -s 400 -t 60 --json "$document"
-    [ "$status" = 8 ] || [ ! -e "$document" ]
-  done
-}
-
 @test "an invalid HIMENO_GEMM_FLIP is refused" {
   local text
   for text in '2 3,40 30' '2 3,40 30 0' '2 3,40 32 1' '-1 3,40 30 1' '2 3,40 30 1 x' '2 D 3,40 30 1' '2 3,40 30 simd' \
@@ -198,8 +188,8 @@ worn() {
 
 @test "a device that fails ends the run with one message" {
   local n
-  for n in 4 9 12 15; do
-    HIMENO_NULL_FAIL=$n run --separate-stderr "$gemm" -b null -s 8 $quick
+  for n in "4 -s 8" "9 -s 8" "12 -s 8" "15 -s 8" "12 --ladder"; do
+    HIMENO_NULL_FAIL=${n%% *} run --separate-stderr "$gemm" -b null ${n#* } $quick
     [ "$status" -eq 3 ] || [ "$status" -eq 7 ]
     [ "$(grep -c '^gemm-gpu:' <<<"$stderr")" = 1 ]
   done
@@ -211,6 +201,12 @@ worn() {
   [ "$(grep -cE '^ +[123]  (naive|blocked|simd) .* correct' <<<"$output")" = 6 ]
   [ "$(json "$document" '[[s["m"], s["n"], s["k"]] for s in d["sizes"]], [r["kernel"] for r in d["sizes"][1]["rungs"] if not r["yardstick"]]')" = "[[64, 64, 64], [48, 80, 33]] ['naive', 'blocked', 'simd']" ]
   [ "$(json "$document" 'all(r["gflops"] > 0 and r["predicted"]["gflops"] > 0 for s in d["sizes"] for r in s["rungs"] if not r["yardstick"])')" = True ]
+}
+
+@test "a ladder has the kernels that cannot run here, and ends at a size that does not fit" {
+  run "$gemm" -b cpu --ladder --trans TN --sizes 16,2000000 -t 0.01
+  expect_status 3
+  [[ $output == *"2  blocked "*"cannot run here"*"does not take transposed matrices"*"3  simd "*"size 2000000x"* ]]
 }
 
 # naive reads 8 bytes per 2 operations, so that 10 GB/s allow 2.5 GFLOPS. The launch adds 5 us.
@@ -269,12 +265,12 @@ worn() {
 
 @test "an acceptance without verification" { expect_error 2 '--accept needs a verified result: remove --verify off' --accept --verify off; }
 @test "an unknown option" { expect_error 2 '--nonsense' --nonsense; }
-@test "a size that is no size, or none" { for s in 0 4x4 4x4x4x4 x4x4 4x4x0 2147483648; do expect_error 2 "--size $s: must be N or MxNxK, each from 1 to 2147483647" -s $s; done; }
-@test "a number that overflows" { expect_error 2 '--size' -s 99999999999999999999; }
+@test "a size that is no size, or none" { for s in 0 4x4 4x4x4x4 x4x4 4x4x0 2147483648 99999999999999999999; do expect_error 2 "--size $s: must be N or MxNxK, each from 1 to 2147483647" -s $s; done; }
 @test "bytes that overflow" { expect_error 2 'A is too large for 64-bit sizes' -s 2147483647x1x2147483647 --lda 2147483647 --type f32; }
 @test "an instruction set of other kernels" { HIMENO_CPU_SIMD=sse2 expect_error 3 'HIMENO_CPU_SIMD=sse2: this CPU does not have it, or kernel simd' -s 8; }
 @test "an unknown kernel" { expect_error 2 '--kernel magic: no backend has' -k magic; }
 @test "another backend's kernel" { expect_error 2 '--kernel lds-pipeline: backend cpu has no such' -k lds-pipeline; }
+@test "a leading dimension that is too small for a ladder's second size" { expect_error 2 '--lda 8: too small.*A has 9' --ladder --sizes 8,9 --lda 8; }
 @test "a leading dimension that is too small" { expect_error 2 '--lda 9: too small.*A has 10' -s 10 --lda 9; }
 @test "a leading dimension that is too small for what is stored" { expect_error 2 '--ldb 19: too small.*B has 30' -s 10x20x30 --trans NT --ldb 19; }
 @test "a factor that is no number" { expect_error 2 '--alpha' --alpha nan; }

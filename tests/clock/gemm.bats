@@ -29,6 +29,7 @@ FIGURES
 len(d.result.samples) = 3
 FIGURES
   follows gemm d.json 'd["partial"] = 1' 'd["result"]["why"] = None'
+  CLOCK_MACHINE="product=4 stop@1=1" clocked_to 8 2 gemm-gpu -b null -s 64 --block 0.001 -t 100
 }
 
 @test "SIGTERM ends a ladder with the kernels that were timed" {

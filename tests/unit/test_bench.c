@@ -28,7 +28,7 @@ static struct bench_curve curve_of(double latency, double bandwidth, double nois
   return curve;
 }
 
-static void noise_shows_in_the_residual_and_hardly_in_the_parameters(void **state)
+TEST(noise_shows_in_the_residual_and_hardly_in_the_parameters)
 {
   for (int noisy = 0; noisy < 2; noisy++) {
     struct bench_curve curve = curve_of(3e-6, 390e9, noisy ? 0.05 : 0);
@@ -40,7 +40,7 @@ static void noise_shows_in_the_residual_and_hardly_in_the_parameters(void **stat
   }
 }
 
-static void a_negative_latency_becomes_none(void **state)
+TEST(a_negative_latency_becomes_none)
 {
   struct bench_curve curve = {.n = 2,
                               .points = {{.bytes = 1000, .seconds = 1e-6}, {.bytes = 3000, .seconds = 4e-6}}};
@@ -49,7 +49,7 @@ static void a_negative_latency_becomes_none(void **state)
   assert_true(curve.fit.bandwidth > 0.75e9 && curve.fit.bandwidth < 1e9);
 }
 
-static void one_size_is_not_fitted(void **state)
+TEST(one_size_is_not_fitted)
 {
   struct bench_curve curve = {.n = 2,
                               .points = {{.bytes = 64, .seconds = 1e-6}, {.bytes = 64, .seconds = 2e-6}}};
@@ -82,7 +82,7 @@ static int64_t batches(double noise, double end, double point_end)
   return point.transfers;
 }
 
-static void noise_takes_more_batches_and_time_that_is_over_fewer(void **state)
+TEST(noise_takes_more_batches_and_time_that_is_over_fewer)
 {
   assert_int_equal(batches(0, 1e99, 1e99), 7);
   assert_int_equal(batches(0.02, 1e99, 1e99), 9);
@@ -93,7 +93,7 @@ static void noise_takes_more_batches_and_time_that_is_over_fewer(void **state)
 
 /* ---- content ---- */
 
-static void content_is_its_own_by_place_and_version(void **state)
+TEST(content_is_its_own_by_place_and_version)
 {
   uint32_t words[256];
   pattern_fill(words, sizeof words, 7);
@@ -121,7 +121,7 @@ static void command(const char *format, const char *a, const char *b)
 static int unfold(void **state)
 {
   const char *source = getenv("top_srcdir");
-  if (!mkdtemp(folder)) return -1;
+  if (MPI_Init(NULL, NULL) != MPI_SUCCESS || !mkdtemp(folder)) return -1;
   command("%s/tests/topo/unfold-sysfs %s/tests/topo/four-gpus-two-cards.sysfs %s", source, source);
   return setenv("HIMENO_SYSFS", folder, 1);
 }
@@ -129,7 +129,7 @@ static int unfold(void **state)
 static int fold(void **state)
 {
   command("rm -r%s%s %s", "", "");
-  return unsetenv("HIMENO_SYSFS");
+  return unsetenv("HIMENO_SYSFS") || MPI_Finalize() != MPI_SUCCESS;
 }
 
 static void write_counter(const char *path, const char *value)
@@ -142,7 +142,7 @@ static void write_counter(const char *path, const char *value)
   fclose(file);
 }
 
-static void cards_are_read_with_rate_state_and_errors(void **state)
+TEST(cards_are_read_with_rate_state_and_errors)
 {
   static const char *const wanted[] = {
       "mlx5_0/1 InfiniBand active 0000:18:00.0 400 0, errors 4, in 4000, out 8000",
@@ -162,7 +162,7 @@ static void cards_are_read_with_rate_state_and_errors(void **state)
   }
 }
 
-static void nearness_follows_the_pci_tree(void **state)
+TEST(nearness_follows_the_pci_tree)
 {
   assert_int_equal(cards_near("0000:10:00.0", "0000:18:00.0"), CARDS_SWITCH);
   assert_int_equal(cards_near("0000:11:00.0", "0000:18:00.0"), CARDS_ROOT);
@@ -173,7 +173,7 @@ static void nearness_follows_the_pci_tree(void **state)
   assert_int_equal(cards_near("0000:77:00.0", "0000:18:00.0"), CARDS_UNKNOWN);
 }
 
-static void the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one(void **state)
+TEST(the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one)
 {
   static struct cards before, after;
   struct cards_table table;
@@ -199,7 +199,7 @@ static void the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one(v
   cards_free(&table);
 }
 
-static void bytes_by_tcp_are_found_while_an_rdma_card_is_idle(void **state)
+TEST(bytes_by_tcp_are_found_while_an_rdma_card_is_idle)
 {
   static struct cards before, after;
   struct bench_counters counters = {.part = "pairs"};
@@ -230,7 +230,7 @@ static void bytes_by_tcp_are_found_while_an_rdma_card_is_idle(void **state)
   assert_non_null(strstr(text, " over TCP while InfiniBand port mlx5_0/1 is up and carried 0.000 GB"));
 }
 
-static void a_rank_is_bound_to_the_card_of_its_number(void **state)
+TEST(a_rank_is_bound_to_the_card_of_its_number)
 {
   setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
   write_counter("class/infiniband/mlx5_1/ports/1/rate", "200 Gb/sec");
@@ -255,7 +255,7 @@ int MPIX_Query_cuda_support(void)
 
 static const struct gpu_backend cuda = {.name = "cuda", .memory = GPU_MEMORY_CUDA};
 
-static void mpi_takes_device_memory_if_it_says_so_or_cannot_be_asked(void **state)
+TEST(mpi_takes_device_memory_if_it_says_so_or_cannot_be_asked)
 {
   char reason[GPU_TEXT_MAX];
   for (reported = -1; reported <= 1; reported += 2) {
@@ -272,7 +272,7 @@ static void mpi_takes_device_memory_if_it_says_so_or_cannot_be_asked(void **stat
   unsetenv("HIMENO_MPI_DEVICE");
 }
 
-static void a_call_that_fails_is_reported_with_the_librarys_words(void **state)
+TEST(a_call_that_fails_is_reported_with_the_librarys_words)
 {
   log_hold(1);
   assert_int_equal(mpi_check(MPI_SUCCESS, "MPI_Test"), STATUS_OK);
@@ -283,7 +283,7 @@ static void a_call_that_fails_is_reported_with_the_librarys_words(void **state)
 }
 
 /* Any library named libuct_cuda stands for UCX's CUDA transports. */
-static void ucx_with_cuda_is_found_if_mpi_sends_by_it(void **state)
+TEST(ucx_with_cuda_is_found_if_mpi_sends_by_it)
 {
   const char *pml = getenv("OMPI_MCA_pml"), *build = getenv("top_builddir");
   char reason[GPU_TEXT_MAX], name[512];
@@ -305,7 +305,7 @@ static void ucx_with_cuda_is_found_if_mpi_sends_by_it(void **state)
 }
 
 /* Rank 0's outgoing rate is its peer's incoming one. Shares are of the rank's own port. */
-static void a_card_has_what_its_peer_received_and_nothing_if_another_carried_it(void **state)
+TEST(a_card_has_what_its_peer_received_and_nothing_if_another_carried_it)
 {
   struct bench_wire wire[] = {{.gbps = 100, .carried = 1, .peer = 1, .gbps_in = {80, 60}},
                               {.gbps = 200, .carried = 1, .peer = 0, .gbps_in = {90, 70}}};
@@ -319,26 +319,4 @@ static void a_card_has_what_its_peer_received_and_nothing_if_another_carried_it(
   }
 }
 
-int main(int argc, char **argv)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(noise_shows_in_the_residual_and_hardly_in_the_parameters),
-      cmocka_unit_test(a_negative_latency_becomes_none),
-      cmocka_unit_test(one_size_is_not_fitted),
-      cmocka_unit_test(noise_takes_more_batches_and_time_that_is_over_fewer),
-      cmocka_unit_test(content_is_its_own_by_place_and_version),
-      cmocka_unit_test(cards_are_read_with_rate_state_and_errors),
-      cmocka_unit_test(nearness_follows_the_pci_tree),
-      cmocka_unit_test(the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one),
-      cmocka_unit_test(mpi_takes_device_memory_if_it_says_so_or_cannot_be_asked),
-      cmocka_unit_test(a_call_that_fails_is_reported_with_the_librarys_words),
-      cmocka_unit_test(ucx_with_cuda_is_found_if_mpi_sends_by_it),
-      cmocka_unit_test(bytes_by_tcp_are_found_while_an_rdma_card_is_idle),
-      cmocka_unit_test(a_card_has_what_its_peer_received_and_nothing_if_another_carried_it),
-      cmocka_unit_test(a_rank_is_bound_to_the_card_of_its_number),
-  };
-  MPI_Init(&argc, &argv);
-  int failed = cmocka_run_group_tests(tests, unfold, fold);
-  MPI_Finalize();
-  return failed;
-}
+UNIT_MAIN(unfold, fold)

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares products of the CPU's and OpenCL's ladders with float64. Sizes, leading dimensions,
  * factors, transpositions, tiles and data are random with a fixed seed; C is poisoned before. */
+#define CL_TARGET_OPENCL_VERSION 120
 #include "tests/unit/unit.h"
+
+#include <math.h>
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "config.h"
 #include "gemm/kernels/cpu/micro.h"
 #include "gemm/verify/matrices.h"
 #include "gemm/verify/verify.h"
+#if HAVE_OPENCL
+#include <CL/cl.h>
+#endif
 
 #define EXTENT_MAX 150
 #define PAD_MAX    5
@@ -151,5 +158,32 @@ TEST(opencl_kernels_store_c_in_fours_and_one_by_one)
       }
   rig_close(&rig);
 }
+
+#if HAVE_OPENCL
+/* The nth reading is 4·n² ms, so that the nth duration is 16·n − 4 ms. */
+cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t bytes, void *value,
+                               size_t *used)
+{
+  static cl_ulong n;
+  n++;
+  *(cl_ulong *)value = 4000000 * n * n;
+  return CL_SUCCESS;
+}
+
+/* Arithmetic takes 12 ms in 64 iterations, which is too short, and 28 ms in 256. The third reading
+ * of device memory takes 76 ms, and 64 iterations in local memory 92 ms. */
+TEST(opencls_ceilings_are_work_per_time)
+{
+  struct gemm_ceilings c;
+  if (!rig_open(&rig, "opencl")) skip();
+  rig.device->info.is_cpu = 0;
+  assert_int_equal(rig.set->ceilings(rig.device, rig.queue, GEMM_F32, &c), STATUS_OK);
+  const double items = 256 * 16 * rig.device->info.compute_units;
+  assert_true(fabs(c.flops * 0.028 / (items * 256 * 512) - 1) < 1e-9);
+  assert_true(fabs(c.bytes_per_second * 0.076 / (256 << 20) - 1) < 1e-9);
+  assert_true(fabs(c.local_bytes_per_second * 0.092 / (items * 64 * 64) - 1) < 1e-9);
+  rig_close(&rig);
+}
+#endif
 
 UNIT_MAIN(NULL, NULL)

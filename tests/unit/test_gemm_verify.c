@@ -84,7 +84,11 @@ TEST(one_wrong_element_is_found_at_any_place)
   for (int64_t i = 0; i < 9; i++)
     for (int64_t j = 0; j < 11; j++) {
       float right = x.out[i * x.p.ld[GEMM_C] + j];
+      double scale = 0.5 * fabs((double)x.c[i * x.p.ld[GEMM_C] + j]);
+      for (int64_t l = 0; l < 20; l++)
+        scale += fabs((double)x.a[i * x.p.ld[GEMM_A] + l] * (double)x.b[l * x.p.ld[GEMM_B] + j]);
       assert_int_equal(with(&x, i, j, right + 1e-4f), STATUS_WRONG);
+      assert_true(fabs(check.element_error * scale - 1e-4) < 1e-6);
       assert_int_equal(with(&x, i, j, nextafterf(right, 2)), STATUS_OK);
     }
   product_free(&x);

@@ -91,7 +91,7 @@ static const struct machine gpu = {.line = 128,
                                    .noise = 0.002};
 static const uint64_t gpu_strides[CURVES] = {128, 64 * 1024, 2 * 1024 * 1024};
 
-static void a_gpu_has_two_caches_memory_and_a_table_that_is_replaced_at_random(void **state)
+TEST(a_gpu_has_two_caches_memory_and_a_table_that_is_replaced_at_random)
 {
   measure(&gpu, gpu_strides, 64 * GIB);
   assert_levels(128, 50 * MIB, 0,
@@ -99,7 +99,7 @@ static void a_gpu_has_two_caches_memory_and_a_table_that_is_replaced_at_random(v
                 "0 128; TLB 1 5.73 224.4 1795 65536; ");
 }
 
-static void strides_below_a_line_show_no_table(void **state)
+TEST(strides_below_a_line_show_no_table)
 {
   measure(&gpu, (const uint64_t[CURVES]){32, 64, 16}, 64 * MIB);
   assert_levels(
@@ -107,7 +107,7 @@ static void strides_below_a_line_show_no_table(void **state)
       "L1 16 0.1768 0.1984 32; L2 near 136 22.63 25.4 32; L2 far 260 45.25 50.8 32; DRAM 341 0 0 32; ");
 }
 
-static void no_table_is_found_where_there_is_none(void **state)
+TEST(no_table_is_found_where_there_is_none)
 {
   struct machine flat = gpu;
   flat.reach = 0;
@@ -118,7 +118,7 @@ static void no_table_is_found_where_there_is_none(void **state)
       "L1 16 0.1768 0.1984 128; L2 near 136 22.63 25.4 128; L2 far 259 45.25 50.8 128; DRAM 341 0 0 128; ");
 }
 
-static void a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint(void **state)
+TEST(a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint)
 {
   static const struct machine cpu = {.line = 64,
                                      .caches = {{32 * KIB, 1.2}, {1 * MIB, 4}, {32 * MIB, 15}, {0, 90}},
@@ -133,7 +133,7 @@ static void a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint(void **
                 "9.05 8 8.977 4096; ");
 }
 
-static void noise_makes_no_levels(void **state)
+TEST(noise_makes_no_levels)
 {
   static const struct machine even = {.line = 128, .caches = {{0, 100}}, .noise = 0.05};
   measure(&even, gpu_strides, 64 * GIB);
@@ -171,7 +171,7 @@ static void read_curves(const char *folder, const char *name)
 }
 
 /* The second half of a curve is so many times as high as the first. */
-static void a_rise_of_more_than_8_percent_is_a_step(void **state)
+TEST(a_rise_of_more_than_8_percent_is_a_step)
 {
   static const struct {
     double times;
@@ -188,7 +188,7 @@ static void a_rise_of_more_than_8_percent_is_a_step(void **state)
 
 /* OpenCL measured the second curves, whose driver does not report the last cache's size. With the
  * third GPU's 140 GB of memory, a second TLB level appears. */
-static void recorded_gpus_have_the_levels_that_they_are_known_for(void **state)
+TEST(recorded_gpus_have_the_levels_that_they_are_known_for)
 {
   static const struct {
     const char *folder, *name;
@@ -209,15 +209,4 @@ static void recorded_gpus_have_the_levels_that_they_are_known_for(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_gpu_has_two_caches_memory_and_a_table_that_is_replaced_at_random),
-      cmocka_unit_test(strides_below_a_line_show_no_table),
-      cmocka_unit_test(no_table_is_found_where_there_is_none),
-      cmocka_unit_test(a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint),
-      cmocka_unit_test(noise_makes_no_levels),
-      cmocka_unit_test(a_rise_of_more_than_8_percent_is_a_step),
-      cmocka_unit_test(recorded_gpus_have_the_levels_that_they_are_known_for)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

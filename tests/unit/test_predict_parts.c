@@ -7,7 +7,7 @@
 #include "tests/unit/capture.h"
 #include "tests/unit/near.h"
 
-static void the_busiest_rank_is_counted(void **state)
+TEST(the_busiest_rank_is_counted)
 {
   struct geometry g, one_host;
   const int64_t global[3] = {66, 34, 130};
@@ -55,7 +55,7 @@ static struct model *model_of(const struct study_paths *paths)
 
 /* Six ranks in a row are on two hosts: the second rank has both neighbours on its own host, the
  * third has one there and one on the other host. */
-static void the_slowest_rank_decides_and_paths_carry_bytes_concurrently(void **state)
+TEST(the_slowest_rank_decides_and_paths_carry_bytes_concurrently)
 {
   struct geometry g;
   struct model_time time;
@@ -75,7 +75,7 @@ static void the_slowest_rank_decides_and_paths_carry_bytes_concurrently(void **s
 }
 
 /* Six ranks in a row on three hosts use p2p within a host, and staged between hosts. */
-static void hosts_are_reached_by_staged_and_unmeasured_paths_are_refused(void **state)
+TEST(hosts_are_reached_by_staged_and_unmeasured_paths_are_refused)
 {
   static const double slab = 3e-6;
   struct geometry g;
@@ -110,7 +110,7 @@ static void hosts_are_reached_by_staged_and_unmeasured_paths_are_refused(void **
 
 /* With four sweeps per pass, an exchange without the host follows the pass; an exchange that the
  * host attends overlaps with it. */
-static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
+TEST(several_sweeps_a_pass_hide_no_exchange_by_p2p)
 {
   static const struct {
     const char *transport;
@@ -137,7 +137,7 @@ static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
 
 /* A pass of four sweeps hides its fixed cost. If the host attends a transport, slabs of four layers
  * are computed first, and a wait follows. */
-static void slabs_of_several_sweeps_go_first_by_staged(void **state)
+TEST(slabs_of_several_sweeps_go_first_by_staged)
 {
   struct geometry g;
   struct model_time time;
@@ -171,7 +171,7 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
 
 /* A rank sends few bytes, but its host many. So the path between hosts determines the time,
  * although the bandwidth's own factor is smaller for it. */
-static void the_slower_path_is_found_by_the_time_of_its_bytes(void **state)
+TEST(the_slower_path_is_found_by_the_time_of_its_bytes)
 {
   struct geometry g;
   struct model_time time;
@@ -186,7 +186,7 @@ static void the_slower_path_is_found_by_the_time_of_its_bytes(void **state)
   free(model);
 }
 
-static void the_quantiles_of_student_are_those_of_the_tables(void **state)
+TEST(the_quantiles_of_student_are_those_of_the_tables)
 {
   static const double table[][2] = {{0.5, 6.31375151}, {1, 6.31375151}, {2, 2.91998558},  {3, 2.35336343},
                                     {5, 2.01504837},   {8, 1.85954804}, {30, 1.69726089}, {100, 1.66023433}};
@@ -194,7 +194,7 @@ static void the_quantiles_of_student_are_those_of_the_tables(void **state)
     assert_near(student_95(table[t][0]) / table[t][1], 1, 2e-6);
 }
 
-static void the_worst_error_is_the_largest_whatever_its_sign(void **state)
+TEST(the_worst_error_is_the_largest_whatever_its_sign)
 {
   struct validate_pair pairs[] = {{.predicted = 1, .error = 0.1},
                                   {.predicted = 1, .error = -0.3},
@@ -208,7 +208,7 @@ static void the_worst_error_is_the_largest_whatever_its_sign(void **state)
 }
 
 /* Of 4096 devices with a deviation of 0.8%, the slowest is expected to be 2.9% late. */
-static void the_slowest_of_many_is_late_by_order_statistics(void **state)
+TEST(the_slowest_of_many_is_late_by_order_statistics)
 {
   assert_true(fabs(student_largest_expected(1)) < 1e-9);
   assert_near(student_largest_expected(2), 0.58945579785, 1e-10);
@@ -217,7 +217,7 @@ static void the_slowest_of_many_is_late_by_order_statistics(void **state)
   assert_near(student_largest(0.95, 65536), 4.802707266274, 1e-10);
 }
 
-static void a_model_is_poor_beyond_either_limit(void **state)
+TEST(a_model_is_poor_beyond_either_limit)
 {
   const struct model_coverage at = {.n = 1, .group = {{"all", 8, 10}}, .predicted = 10, .median = 0.2},
                               off = {.predicted = 10, .median = 0.201},
@@ -230,19 +230,4 @@ static void a_model_is_poor_beyond_either_limit(void **state)
   assert_false(model_is_poor(&(struct model_coverage){.predicted = 1, .spread = 1}));
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_slowest_of_many_is_late_by_order_statistics),
-      cmocka_unit_test(a_model_is_poor_beyond_either_limit),
-      cmocka_unit_test(the_busiest_rank_is_counted),
-      cmocka_unit_test(the_slowest_rank_decides_and_paths_carry_bytes_concurrently),
-      cmocka_unit_test(hosts_are_reached_by_staged_and_unmeasured_paths_are_refused),
-      cmocka_unit_test(several_sweeps_a_pass_hide_no_exchange_by_p2p),
-      cmocka_unit_test(slabs_of_several_sweeps_go_first_by_staged),
-      cmocka_unit_test(the_slower_path_is_found_by_the_time_of_its_bytes),
-      cmocka_unit_test(the_quantiles_of_student_are_those_of_the_tables),
-      cmocka_unit_test(the_worst_error_is_the_largest_whatever_its_sign),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)
