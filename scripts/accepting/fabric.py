@@ -91,7 +91,7 @@ def blame(slow, leaves, limit):
     pairs = ", ".join(
         f"{a} to {b} {factor:.2f}" for (a, b), factor in list(slow.items())[:SHOWN_MAX]
     )
-    more = f" and {len(slow) - SHOWN_MAX} more pairs" if len(slow) > SHOWN_MAX else ""
+    more = f" and {len(slow) - SHOWN_MAX} more" if len(slow) > SHOWN_MAX else ""
     return (
         f"the fabric is slow while all hosts send ({where}): rate alone over rate under load "
         f"{pairs}{more}, limit {limit:g}"

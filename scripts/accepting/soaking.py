@@ -193,5 +193,4 @@ def culprits(document):
     return [
         (rank, device_of({"rank": rank, **ranks[rank]}), f"rank {rank}: {why}")
         for rank, why in sorted(wrong.items())
-        if rank < len(ranks)
     ]

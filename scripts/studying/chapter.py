@@ -59,7 +59,7 @@ def exchanges(folder, study, backend, ranks):
     halos. None if ranks share a device, because a rank represents a node."""
     options = study["options"]
     (size,) = options["sizes"]
-    point = {"name": f"halos-{backend}-{ranks}", "kind": "paths", "ranks": ranks, "repeat": 1}
+    point = {"name": f"halos-{backend}-{ranks}", "kind": "paths", "ranks": ranks}
     path = os.path.join(folder, point["name"] + ".json")
     found = read_document(path)
     if not found:

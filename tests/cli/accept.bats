@@ -49,12 +49,10 @@ policy() { printf '%s' "$1" >policy.json; }
 }
 
 @test "limits of built-in policies that were measured on GPUs with large grids apply only to such runs" {
-  run "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept default
-  expect_status 0
+  expect 0 "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept default
   grep -q 'bandwidth / ceiling of the worst device .*does not apply: much of the grid is in cache' <<<"$output"
   policy '{"ceiling_share_min": 0.5, "device_gflops_min": 0.001}'
-  run "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept policy.json
-  expect_status 0
+  expect 0 "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept policy.json
   grep -q 'bandwidth / ceiling of the worst device .*pass' <<<"$output"
   run "$himeno" -b cpu -k stream -s S -t 0.1 --accept h200
   grep -q 'bandwidth / ceiling of the worst device .*does not apply: the limit is for GPUs' <<<"$output"
@@ -97,8 +95,7 @@ one_type() { sed -i 's/"Null device [0-9]*"/"Null device"/' "$@"; }
     CLOCK_MACHINE="usual seed=$seed" FAKE_NVML="bits=32" accept 0 4 default -w --json "good$seed.json"
     one_type "good$seed.json"
   done
-  run --separate-stderr "$judge" --make-policy good1.json good2.json
-  expect_status 0
+  expect 0 --separate-stderr "$judge" --make-policy good1.json good2.json
   printf '%s\n' "$output" >site.json
   # Devices and paths that differ more than the least distance of a limit.
   "$PYTHON" -c 'import json
@@ -137,8 +134,7 @@ NVIDIA'\''s DCGM: its health check fails a device at 100 per second
 
 @test "no policy is made from too few devices, from other work, or from runs that did not pass" {
   make() {
-    run --separate-stderr "$judge" --make-policy "$@"
-    expect_status 2
+    expect 2 --separate-stderr "$judge" --make-policy "$@"
     [ -z "$output" ]
   }
   accept - 2 default -w --json two.json
@@ -159,8 +155,7 @@ NVIDIA'\''s DCGM: its health check fails a device at 100 per second
   sed 's/"Null device"/"Another device"/' four.json >r.json
   make four.json r.json
   grep -q 'r.json: it has another device than the first' <<<"$stderr"
-  run --separate-stderr "$judge" --make-policy nowhere.json
-  expect_status 3
+  expect 3 --separate-stderr "$judge" --make-policy nowhere.json
 }
 
 @test "doc/devices.json and the pages agree with doc/results about device types" {
@@ -196,8 +191,7 @@ PY
   for ranks in 1 2 $many; do
     for apart in '' 0 1; do
       [ -z "$apart" ] || [ "$ranks" -gt 1 ] || continue
-      HIMENO_NULL_APART=$apart run --separate-stderr on "$ranks" "$himeno" -b null --block 5 -t 0.01 -s 18x18x34 -w --accept --json r.json
-      expect_status 0
+      HIMENO_NULL_APART=$apart expect 0 --separate-stderr on "$ranks" "$himeno" -b null --block 5 -t 0.01 -s 18x18x34 -w --accept --json r.json
       grep -q 'acceptance by policy "default"' <<<"$output"
     done
   done
@@ -238,8 +232,7 @@ PY
 }
 
 @test "samples taken while throttled are marked" {
-  FAKE_NVML="throttle@1=4" run on 2 "$himeno" -b null -s XS -n 3 --verify off --json r.json
-  expect_status 0
+  FAKE_NVML="throttle@1=4" expect 0 on 2 "$himeno" -b null -s XS -n 3 --verify off --json r.json
   grep -q 'WARNING .*throttled at the end of 1 of 1 blocks: power cap' <<<"$output"
   [ "$("$PYTHON" -c 'import json; print(json.load(open("r.json"))["result"]["throttled"])')" = "[0]" ]
 }
@@ -320,10 +313,8 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 }
 
 @test "an unverified earlier run cannot be a reference" {
-  run on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --verify off --json before.json
-  expect_status 0
-  run --separate-stderr on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --reference before.json
-  expect_status 2
+  expect 0 on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --verify off --json before.json
+  expect 2 --separate-stderr on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --reference before.json
   [ "$(grep -c 'the timed part of that run was not verified' <<<"$stderr")" -eq 1 ]
 }
 
@@ -339,8 +330,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
     follows_schema
   done
   run on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --accept policy.json --json before.json
-  run --separate-stderr on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --verify off --reference before.json
-  expect_status 2
+  expect 2 --separate-stderr on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --verify off --reference before.json
   [ "$(grep -c 'unverified_passes' <<<"$stderr")" -eq 1 ]
   policy '{"device_gflops_min": 0.001, "unverified_passes": true}'
   accept 0 1 policy.json --verify off --json r.json
@@ -359,12 +349,10 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   accept 0 2 policy.json
   grep -qx '  ACCEPTED: 1 of 2 checks passed; 1 not checked: ranks that are always slow (stragglers)' <<<"$output"
   policy '{"device_gflops_min": 0.001, "stragglers_max": 0, "noise_max": 1}'
-  run --separate-stderr on 4 "$himeno" -b null -s 34x34x66 -n 5 --accept policy.json
-  expect_status 2
+  expect 2 --separate-stderr on 4 "$himeno" -b null -s 34x34x66 -n 5 --accept policy.json
   grep -q 'stragglers: not checked, 1 timed block, and 4 ranks need 6' <<<"$output"
   policy '{"ceiling_share_min": 0.5}'
-  run --separate-stderr timeout $((60 * SLOWNESS)) "$himeno" -b null -s XS --block 5 --soak 1h --accept policy.json
-  expect_status 2
+  expect 2 --separate-stderr timeout $((60 * SLOWNESS)) "$himeno" -b null -s XS --block 5 --soak 1h --accept policy.json
   grep -q 'nothing in it can be checked in such a soak' <<<"$stderr"
 }
 
@@ -390,8 +378,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 
 @test "a reference run of other work is refused before anything is measured, and one of another kernel gives a warning" {
   policy '{"device_gflops_min": 0.001}'
-  run on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 0.01 --accept policy.json --json before.json
-  expect_status 0
+  expect 0 on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 0.01 --accept policy.json --json before.json
   compared() {
     run --separate-stderr timeout 300 ${launch-} "$himeno" -b cpu -k stream --reference before.json "$@"
   }
@@ -423,8 +410,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 
 @test "a soak measures no ceiling, so a policy cannot check it" {
   policy '{"ceiling_share_min": 0.9, "devices_per_host": 1, "unknown_fails": true}'
-  run on 1 "$himeno" -b null -s XS --block 5 --soak 0.2 --accept policy.json --json r.json
-  expect_status 0
+  expect 0 on 1 "$himeno" -b null -s XS --block 5 --soak 0.2 --accept policy.json --json r.json
   grep -q 'bandwidth / ceiling of the worst device .*does not apply' <<<"$output"
 }
 
@@ -440,14 +426,10 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   done
   accept 3 2 missing.json
   mkfifo pipe
-  run --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b null -s XS -n 1 --accept pipe
-  expect_status 2
+  expect 2 --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b null -s XS -n 1 --accept pipe
   grep -q 'a plain file' <<<"$stderr"
-  run --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b null -s XS -n 1 --reference pipe
-  expect_status 2
+  expect 2 --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b null -s XS -n 1 --reference pipe
   [ "$(grep '^himeno-gpu:' <<<"$stderr")" = "himeno-gpu: reference pipe: a reference is a plain file" ]
-  run --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b null -s XS -n 1 --reference missing.json
-  expect_status 3
-  run --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --reference policy.json
-  expect_status 2
+  expect 3 --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b null -s XS -n 1 --reference missing.json
+  expect 2 --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --reference policy.json
 }

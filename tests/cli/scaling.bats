@@ -240,6 +240,7 @@ SH
 @test "in one allocation of Slurm all points run, and a second call submits nothing" {
   fake_slurm
   expect 0 "$scaling" run study "${in_slurm[@]}" --slurm allocation
+  [[ $output == *"[1/3]"*"[2/3]"*"[3/3]"* ]]
   [ "$(points study)" -eq 3 ]
   [ "$(wc -l <submitted)" -eq 1 ]
   grep -q -- '--nodes=2 --ntasks=2 --ntasks-per-node=1 .*-p gpu' submitted
@@ -297,6 +298,7 @@ SH
   expect_error 2 'sizes Q: must be XS' run new --sizes Q --program "$himeno"
   expect_error 2 "ranks 0: '0' is not allowed" run new --ranks 0 --program "$himeno"
   expect_error 2 'none of the cuts fits' run new --ranks 3 --procs 2x2x1 --program "$himeno"
+  expect_error 2 'procs 2x2: PxQ is gemm-gpu.s; himeno-gpu takes PxQxR' run new --ranks 4 --procs 2x2 --program "$himeno"
   expect_error 2 'slurm needs --per-host' run new --slurm jobs --program "$himeno"
   expect_error 2 'options -k: --kernels gives that' run new --program "$himeno" --options "-b cpu -k stream"
   expect_error 2 'options --time=3: --seconds gives that' run new --program "$himeno" --options "-b cpu --time=3"

@@ -68,8 +68,7 @@ assert {"stream L", "stream S", "temporal4 S", "warptile f32 1024", "regblock f3
 @test "himeno-gpu reads each example as --reference, up to the grid, which differs" {
   for of in 1:256 2:64; do
     example=$old/himeno-gpu-${of%:*}.json
-    run --separate-stderr on 1 "$himeno" -b null -s XS -n 1 --reference "$example"
-    expect_status 2
+    expect 2 --separate-stderr on 1 "$himeno" -b null -s XS -n 1 --reference "$example"
     [[ $stderr == *"reference $example: its imax is ${of#*:}, this run's is 32"* ]]
   done
 }
@@ -78,8 +77,7 @@ assert {"stream L", "stream S", "temporal4 S", "warptile f32 1024", "regblock f3
   needs_results
   [ "$HAVE_CMINPACK" = 1 ] || skip "himeno-predict was not built"
   predict=$top_builddir/himeno-predict
-  run "$predict" --check "$old/himeno-predict-1.json" --against "$old/himeno-gpu-1.json"
-  expect_status 0
+  expect 0 "$predict" --check "$old/himeno-predict-1.json" --against "$old/himeno-gpu-1.json"
   [[ $output == *'L      strong       4    2x2x1  staged         200.40       294.07   +46.7%  outside its interval'* ]]
   run "$predict" --model "$old/himeno-predict-1.json" -s L -n 4 -p 2x2x1 -x staged
   expect_status 5 # 10 of 13 runs that were left out lie inside their interval
@@ -87,8 +85,7 @@ assert {"stream L", "stream S", "temporal4 S", "warptile f32 1024", "regblock f3
   mkdir runs
   recorded h200-x4-2026-11/runs.jsonl 'strong-[SL]-*' runs/
   cp "$old/himeno-gpu-2.json" runs
-  run "$predict" --study runs --comm "$old/comm-gpu-1.json" -s L -n 4 -p 2x2x1
-  expect_status 0
+  expect 0 "$predict" --study runs --comm "$old/comm-gpu-1.json" -s L -n 4 -p 2x2x1
   [[ $output == *'L      strong'*2x2x1* ]]
 }
 
@@ -111,15 +108,12 @@ PY
 
 @test "scripts/scaling continues a stored study, and compares it" {
   cp -r "$old/study" study && chmod -R u+w study
-  run "$top_srcdir/scripts/scaling" status study
-  expect_status 0
+  expect 0 "$top_srcdir/scripts/scaling" status study
   [[ $output == *'2 of 2'* ]]
-  run "$top_srcdir/scripts/scaling" compare study "$old/study"
-  expect_status 0
+  expect 0 "$top_srcdir/scripts/scaling" compare study "$old/study"
   [[ $output == *'0 slower, 0 faster, 0 the same within noise, 2 not judged'* ]]
   cp study/study.csv before.csv
-  run "$top_srcdir/scripts/scaling" run study
-  expect_status 0
+  expect 0 "$top_srcdir/scripts/scaling" run study
   diff before.csv study/study.csv
 }
 
@@ -153,8 +147,7 @@ PY
 
 @test "figures of pages agree with figures.csv, and those with the documents" {
   needs_results
-  run "$PYTHON" "$top_srcdir/tests/cli/figures.py" "$top_srcdir"
-  expect_status 0
+  expect 0 "$PYTHON" "$top_srcdir/tests/cli/figures.py" "$top_srcdir"
   [[ $output =~ ^[1-9][0-9]+' figures of '[1-9] ]]
 }
 

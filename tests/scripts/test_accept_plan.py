@@ -229,6 +229,10 @@ class Plan(helper.Case):
             run.launched,
             ["soak-0000-memory", "soak-0001-compute", "soak-0002-memory", "soak-0003-compute"],
         )
+        run = helper.Run()
+        run.a.soak = 10
+        soaking.soak(run)
+        self.assertEqual(run.launched, ["soak-0000-memory"])
         run = helper.Run({"soak-0001-compute": {"outcome": "wrong", "seconds": 1}})
         soaking.soak(run)
         self.assertEqual(len(run.launched), 5)

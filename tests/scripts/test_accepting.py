@@ -113,6 +113,9 @@ class Accepting(helper.Case):
         other = {"s1": ["a"], "s2": ["b"], "s3": ["c", "d"]}
         found = [stage(leaves, load), stage(other, load), stage({}, load, alone)]
         found.append(stage({}, ("devices a host", 1)))
+        for slow in "bd", "ad":
+            rates[tuple(slow)] = 20
+            found.append(stage(leaves, load))
         self.as_before("fabric", found)
 
     def test_a_pair_is_tried_again_alone(self):

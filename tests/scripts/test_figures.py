@@ -32,8 +32,9 @@ def look(one):
     names = "color marker markerfacecolor markeredgewidth linestyle linewidth markersize clip_on"
     names = [f"get_{name}" for name in f"{names} hatch facecolor edgecolor".split()]
     values = [getattr(one, name)() for name in names if hasattr(one, name)]
-    dashes = getattr(one, "_unscaled_dash_pattern", ("", ""))[1] or ""
-    values = [rounded(one) if isinstance(one, tuple) else str(one) for one in (*values, dashes)]
+    offset, dashes = getattr(one, "_unscaled_dash_pattern", (0, ()))
+    values.append((offset, *(dashes or ())))
+    values = [rounded(one) if isinstance(one, tuple) else str(one) for one in values]
     return " ".join(values)
 
 

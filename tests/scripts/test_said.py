@@ -117,6 +117,7 @@ class Said(helper.Case):
             ("slow", "d", "GFLOPS of GPU-d0 = 90, required >= 95", "alone-d", "GPU-d0", ["x", "y"]),
             ("hang", "b", "did not end within 9 s", "alone-b", None, None),
             ("path", "bc", "pair is slow", "alone-b", None, None),
+            ("fabric", "", "streams are slow", "alone-b", None, None),
             ("suspect", "c", "inventory: GPUs 1, most have 2", "alone-c", None, ["inventory"]),
         ):
             run.find(kind, list(on), why, run.done[step], device, checks)
@@ -132,6 +133,8 @@ class Said(helper.Case):
         for name in run.a.names:
             run.find("slow", [name], f"GFLOPS of {name}", run.done[f"alone-{name}"], None, ["x"])
         self.said("alike", run)
+        run.findings = [{**run.findings[0], "kind": "hang"}]
+        self.said("hang", run, "accept.html")
 
     def test_stages(self):
         """stages launch the same jobs, and find and note the same, as before"""
@@ -155,6 +158,7 @@ class Said(helper.Case):
                 self.done.update(found)
                 return found
 
+        pathlib.Path("device-a-0.doc").write_text('{"ranks": [{"uuid": "GPU-x"}]}')
         four = "noisy", "unverified", "slow", "hang"
         for name, slow, outcomes in (
             (
@@ -175,10 +179,10 @@ class Said(helper.Case):
             (
                 "alone",
                 "",
-                {"alone-a": "wrong", "alone-b": "noisy", "products-c": "fault", "fabric": "fault"},
+                {"alone-a": "slow", "alone-b": "noisy", "products-c": "hang", "device-a-0": "hang"},
             ),
             ("a card", "", {"wires-a-d": "slow", "wires-d-c": "slow"}),
-            ("lost", "", {"alone-b": "environment, backend cuda: none"}),
+            ("lost", "", {"alone-b": "environment, backend cuda: none", "alone-d": "wrong"}),
             ("none", "", {f"alone-{host}": "environment" for host in "abcd"}),
         ):
             made, run = self.run_of([(100 - at, 0.001) for at in range(4)]), Played()

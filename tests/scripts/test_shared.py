@@ -118,9 +118,12 @@ class Shared(helper.Case):
         )
         self.assertEqual(ended, (0, "before\ntwo\nafter\n", ""))
         os.symlink("round", "round")
+        said = []
         for path in ("/dev/full", ".", "none/x", "there/x", "round"):
-            with self.assertRaisesRegex(Trouble, f"^{re.escape(path)}: "):
+            with self.assertRaises(Trouble) as raised:
                 files.write_whole(path, "three")
+            said.append(str(raised.exception))
+        self.as_before("files that cannot be written", "\n".join(said))
         self.assertEqual((text("there"), sorted(os.listdir())), ("two", ["link", "round", "there"]))
 
     def test_written_in_place(self):
