@@ -271,19 +271,18 @@ void doc_frame(struct doc *d, const char *schema, const char *program, const cha
   doc_text(d, "version", 0, "", meta_version());
   doc_time(d);
   meta_system_document(d);
-  if (doc_list(d, "ignored", DOC_OPTIONAL, "Options that were given and that nothing read.", 1)) {
-    char name[64];
-    for (int n = 0; d->schema ? n < 1 : option_ignored(n) != NULL; n++) {
-      snprintf(name, sizeof name, "--%s", d->schema ? "" : option_ignored(n));
-      doc_pattern(d, NULL, 0, "^--", "", name);
-    }
-    doc_end(d);
+  doc_list(d, "ignored", DOC_OPTIONAL, "Options that were given and that nothing read.", 1);
+  char name[64];
+  for (int n = 0; d->schema ? n < 1 : option_ignored(n) != NULL; n++) {
+    snprintf(name, sizeof name, "--%s", d->schema ? "" : option_ignored(n));
+    doc_pattern(d, NULL, 0, "^--", "", name);
   }
+  doc_end(d);
 }
 
 void doc_spread(struct doc *d, const char *name, struct stats_summary summary)
 {
-  if (!doc_object(d, name, 0, "", 1)) return;
+  doc_object(d, name, 0, "", 1);
   doc_real(d, "min", 0, "s", "", summary.min);
   doc_real(d, "median", 0, "s", "", summary.median);
   doc_real(d, "max", 0, "s", "", summary.max);

@@ -129,7 +129,7 @@ void meta_system_document(struct doc *d)
   uname(&names);
   snprintf(kernel, sizeof kernel, "%s %s %s", names.sysname, names.release, names.machine);
   meta_cpu_model(cpu, sizeof cpu);
-  if (!doc_object(d, "system", 0, "", 1)) return;
+  doc_object(d, "system", 0, "", 1);
   text_field(d, "os", DOC_OPTIONAL, "", os);
   text_field(d, "kernel", DOC_OPTIONAL, "", kernel);
   text_field(d, "cpu", DOC_OPTIONAL, "", cpu);

@@ -146,7 +146,7 @@ void judged_text(const struct judged *j, FILE *out)
 
 static void judge_check_document(struct doc *d, const struct check *c)
 {
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   doc_text(d, "check", 0, "", c->name);
   doc_text(d, "title", DOC_OPTIONAL, "The name in reports; `check` is the same in all versions.", c->title);
   doc_text(d, "unit", DOC_ANY, "", c->unit);
@@ -171,10 +171,9 @@ void judge_accept_document(struct doc *d, const struct judged *j)
   doc_text(d, "policy", DOC_NULLABLE, "Name of the policy; null with --reference alone.",
            j->policy[0] ? j->policy : NULL);
   doc_flag(d, "accepted", 0, "", j->verdict == STATUS_OK && !j->partial);
-  if (doc_list(d, "checks", 0, "", 1)) {
-    for (int c = 0; doc_each(d, c, j->checks.n); c++) judge_check_document(d, doc_at(d, j->checks.check, c));
-    doc_end(d);
-  }
+  doc_list(d, "checks", 0, "", 1);
+  for (int c = 0; doc_each(d, c, j->checks.n); c++) judge_check_document(d, doc_at(d, j->checks.check, c));
+  doc_end(d);
   doc_end(d);
 }
 
@@ -191,13 +190,11 @@ static void suspect_document(struct doc *d, const struct judge_run *run, int ran
 static void stragglers_document(struct doc *d, const struct judge_run *run)
 {
   char words[LINE_MAX_BYTES];
-  if (!doc_list(
-          d, "stragglers", DOC_OPTIONAL,
-          "Ranks slower than chance explains; none are found among fewer than 4, nor in too few blocks.", 1))
-    return;
+  doc_list(d, "stragglers", DOC_OPTIONAL,
+           "Ranks slower than chance explains; none are found among fewer than 4, nor in too few blocks.", 1);
   for (int s = 0; s < JUDGE_FOUND_MAX && doc_each(d, s, run->n_stragglers); s++) {
     const struct straggler *one = doc_at(d, run->stragglers, s);
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     suspect_document(d, run, one->rank, one->of, one->slowness);
     doc_real(d, "limit", DOC_ANY, "", "", one->limit);
     doc_whole(d, "beyond", 0, "Blocks in which it was beyond the limit.", one->beyond);
@@ -211,14 +208,13 @@ static void stragglers_document(struct doc *d, const struct judge_run *run)
 static void slowdowns_document(struct doc *d, const struct judge_run *run)
 {
   char words[LINE_MAX_BYTES];
-  if (!doc_list(d, "episodes", DOC_OPTIONAL,
-                "Transient slowdowns of a rank, by its own median; at most 64. Runs shorter than ten seconds "
-                "have none.",
-                1))
-    return;
+  doc_list(d, "episodes", DOC_OPTIONAL,
+           "Transient slowdowns of a rank, by its own median; at most 64. Runs shorter than ten seconds "
+           "have none.",
+           1);
   for (int s = 0; s < JUDGE_FOUND_MAX && doc_each(d, s, run->n_slowdowns); s++) {
     const struct slowdown *one = doc_at(d, run->slowdowns, s);
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     suspect_document(d, run, one->rank, one->of, one->slowness);
     doc_real(d, "begin", DOC_ANY, "s", "Since the first timed block began.", one->begin);
     doc_real(d, "end", DOC_ANY, "s", "", one->end);

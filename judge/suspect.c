@@ -342,20 +342,17 @@ void suspect_concurrent_document(struct doc *d, const struct judge_run *run, con
 {
   const struct concurrent m = d->schema ? (struct concurrent){.throttle = 0} : concurrent_read(run, slowdown);
   char text[REASONS_BYTES];
-  if (!doc_object(
-          d, "meanwhile", DOC_OPTIONAL,
-          "What the rank's device reported: medians during the slowdown and outside of it, reasons that "
-          "throttled it only then, and which of telemetry.changes fell into it.",
-          1))
-    return;
+  doc_object(d, "meanwhile", DOC_OPTIONAL,
+             "What the rank's device reported: medians during the slowdown and outside of it, reasons that "
+             "throttled it only then, and which of telemetry.changes fell into it.",
+             1);
   for (size_t v = 0; v < VALUES; v++)
     doc_reals(d, values[v].name, DOC_NULLABLE, "", "", m.then[v], m.typical[v]);
   doc_text(d, "throttled", DOC_ANY, "", policy_reasons_text(m.throttle, text, sizeof text));
-  if (doc_list(d, "changed", 0, "", 1)) {
-    for (size_t f = 0; doc_each(d, f, FACTS); f++)
-      if (d->schema || m.changed >> f & 1) doc_text(d, NULL, DOC_ANY, "", facts[f].name);
-    doc_end(d);
-  }
+  doc_list(d, "changed", 0, "", 1);
+  for (size_t f = 0; doc_each(d, f, FACTS); f++)
+    if (d->schema || m.changed >> f & 1) doc_text(d, NULL, DOC_ANY, "", facts[f].name);
+  doc_end(d);
   doc_end(d);
 }
 

@@ -34,7 +34,7 @@ static void gemm_config_document(struct doc *d, const struct gemm_run *run)
   const struct gemm_problem *p = run->result.ladder  ? &run->result.ladder->sizes[0].problem
                                  : run->work.cluster ? &run->work.cluster->whole
                                                      : &run->work.problem;
-  if (!doc_object(d, "config", 0, "", 1)) return;
+  doc_object(d, "config", 0, "", 1);
   if (run->rig.config.ladder) {
     doc_text(d, "device", 0, "Rank 0's.", run->rig.placement.info.name);
     doc_text(d, "driver", DOC_ANY, "", run->rig.placement.info.driver);
@@ -70,8 +70,7 @@ static double unless_zero(double rate)
 
 static void gemm_ceilings_document(struct doc *d, int rules, const struct gemm_ceilings *c)
 {
-  if (!doc_object(d, "ceilings", rules, "What rank 0's device reached in this run; null if not measured.", 1))
-    return;
+  doc_object(d, "ceilings", rules, "What rank 0's device reached in this run; null if not measured.", 1);
   doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "Multiply-adds in registers.", unless_zero(c->flops / 1e9));
   doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Reads of device memory.",
            unless_zero(c->bytes_per_second / 1e9));
@@ -101,16 +100,14 @@ static void counts_document(struct doc *d, const struct gemm_counts *c, int emul
 
 static void gemm_samples_document(struct doc *d, const struct gemm_series *s)
 {
-  if (!doc_list(d, "samples", 0, "Rank 0's seconds of each block.", 1)) return;
+  doc_list(d, "samples", 0, "Rank 0's seconds of each block.", 1);
   for (int n = 0; doc_each(d, n, s->n_samples); n++) doc_real(d, NULL, 0, "s", "", s->samples[n]);
   doc_end(d);
 }
 
 static void gemm_blocks_document(struct doc *d, const struct gemm_blocks *b)
 {
-  if (!doc_object(d, "blocks", 0, "How the kernel divides the work, in elements; all 0 if it does not say.",
-                  1))
-    return;
+  doc_object(d, "blocks", 0, "How the kernel divides the work, in elements; all 0 if it does not say.", 1);
   doc_whole(d, "group_m", 0, "", b->group_m);
   doc_whole(d, "group_n", 0, "", b->group_n);
   doc_whole(d, "group_k", 0, "", b->group_k);
@@ -126,7 +123,7 @@ static void gemm_blocks_document(struct doc *d, const struct gemm_blocks *b)
 
 static void resources_document(struct doc *d, const struct gemm_resources *r)
 {
-  if (!doc_object(d, "resources", 0, "null if the backend does not report it.", 1)) return;
+  doc_object(d, "resources", 0, "null if the backend does not report it.", 1);
   doc_whole(d, "threads", DOC_NULLABLE, "", r->threads ? r->threads : -1);
   doc_whole(d, "registers", DOC_NULLABLE, "", r->registers ? r->registers : -1);
   doc_whole(d, "local_bytes", DOC_NULLABLE, "", r->threads ? r->local_bytes : -1);
@@ -143,8 +140,7 @@ static double unless_unverified(const struct gemm_check *c, double error)
 static void gemm_check_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_series *s)
 {
   const struct gemm_check *c = &s->check;
-  if (!doc_object(d, "check", 0, "Rank 0's comparison with float64, or of f64 with double-double.", 1))
-    return;
+  doc_object(d, "check", 0, "Rank 0's comparison with float64, or of f64 with double-double.", 1);
   doc_enum(d, "how", 0, DOC_WORDS(gemm_verified_names), "", gemm_verified_names[c->how]);
   doc_whole(d, "compared", 0, "", c->compared);
   doc_real(d, "element_error", DOC_NULLABLE | DOC_ANY, "", "Worst |out - ref| / (|alpha| |A||B| + |beta C|).",
@@ -222,7 +218,7 @@ static void gemm_result_document(struct doc *d, const struct gemm_rig *rig, cons
   const int judged = result->verdict == STATUS_WRONG && s->status != STATUS_WRONG;
   while (judged && r + 1 < rig->placement.ranks && !result->ranks[r].fault[0]) r++;
   if (judged) snprintf(why, sizeof why, "rank %d: %s", r, result->ranks[r].fault);
-  if (!doc_object(d, "result", 0, "", 1)) return;
+  doc_object(d, "result", 0, "", 1);
   series_document(d, rig, s, judged ? status_verdict(result->verdict) : gemm_series_verdict(result, s),
                   judged ? why : series_why(result, s));
   doc_real(d, "seconds", 0, "s",
@@ -233,11 +229,11 @@ static void gemm_result_document(struct doc *d, const struct gemm_rig *rig, cons
 static void references_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_result *result)
 {
   const double ours = d->schema ? 0 : gemm_series_gflops(rig, &result->series[0]);
-  if (!doc_list(d, "yardsticks", 0, "Reference libraries, measured in the same run.", 1)) return;
+  doc_list(d, "yardsticks", 0, "Reference libraries, measured in the same run.", 1);
   for (int y = 0; doc_each(d, y, result->n_series - 1); y++) {
     const struct gemm_series *s = doc_at(d, result->series, y + 1);
     const double rate = gemm_series_gflops(rig, s);
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     series_document(d, rig, s, gemm_series_verdict(result, s), series_why(result, s));
     doc_real(d, "ours_share", DOC_NULLABLE, "", "Our rate over this one's.", rate > 0 ? ours / rate : NAN);
     doc_end(d);
@@ -249,7 +245,7 @@ static void references_document(struct doc *d, const struct gemm_rig *rig, const
 static void gemm_rank_document(struct doc *d, const struct gemm_result *result, int n)
 {
   const struct gemm_rank *r = doc_at(d, result->ranks, n);
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   rank_row_document(d, &r->row, n, 1);
   doc_enum(d, "verdict", DOC_OPTIONAL, rank_verdicts, "Of the rank's own products.",
            status_verdict(r->fault[0]       ? STATUS_WRONG
@@ -274,17 +270,16 @@ static void gemm_rank_document(struct doc *d, const struct gemm_result *result, 
 static void ladder_size_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_result *result,
                                  const struct gemm_ladder_size *size)
 {
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   size_document(d, &size->problem);
-  if (doc_list(d, "rungs", DOC_POSITIVE, "From the lowest up, then the reference libraries.", 1)) {
-    for (int s = 0; doc_each(d, s, size->n_series); s++) {
-      const struct gemm_series *series = doc_at(d, size->series, s);
-      if (!doc_object(d, NULL, 0, "", 1)) continue;
-      series_document(d, rig, series, gemm_series_verdict(result, series), series_why(result, series));
-      doc_end(d);
-    }
+  doc_list(d, "rungs", DOC_POSITIVE, "From the lowest up, then the reference libraries.", 1);
+  for (int s = 0; doc_each(d, s, size->n_series); s++) {
+    const struct gemm_series *series = doc_at(d, size->series, s);
+    doc_object(d, NULL, 0, "", 1);
+    series_document(d, rig, series, gemm_series_verdict(result, series), series_why(result, series));
     doc_end(d);
   }
+  doc_end(d);
   doc_end(d);
 }
 
@@ -298,7 +293,7 @@ static void ladder_document(struct doc *d, const struct gemm_run *run)
            run->result.partial);
   gemm_config_document(d, run);
   gemm_ceilings_document(d, 0, &run->rig.ceilings);
-  if (!doc_list(d, "sizes", DOC_POSITIVE, "", 1)) return;
+  doc_list(d, "sizes", DOC_POSITIVE, "", 1);
   for (int n = 0; doc_each(d, n, run->result.ladder->n); n++)
     ladder_size_document(d, &run->rig, &run->result,
                          d->schema ? doc_nothing(sizeof(struct gemm_ladder_size))
@@ -322,10 +317,9 @@ static void gemm_product_document(struct doc *d, const struct gemm_run *run)
   references_document(d, &run->rig, &run->result);
   gemm_cluster_phases_document(d, run);
   gemm_cluster_paths_document(d, run);
-  if (doc_list(d, "ranks", DOC_POSITIVE, "", 1)) {
-    for (int r = 0; doc_each(d, r, run->rig.placement.ranks); r++) gemm_rank_document(d, &run->result, r);
-    doc_end(d);
-  }
+  doc_list(d, "ranks", DOC_POSITIVE, "", 1);
+  for (int r = 0; doc_each(d, r, run->rig.placement.ranks); r++) gemm_rank_document(d, &run->result, r);
+  doc_end(d);
   const struct worth worth = gemm_worth(&run->rig, &run->result);
   if (doc_object(d, "worth", DOC_OPTIONAL,
                  "With --accept, not on an emulator. Of the products that were compared.",

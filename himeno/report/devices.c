@@ -23,7 +23,7 @@ static void reasons_document(struct doc *d, const struct record_telemetry *t)
 static void ecc_document(struct doc *d, const struct record_telemetry *t)
 {
   const struct telemetry_state *a = &t->after;
-  if (!doc_object(d, "ecc", 0, "", 1)) return;
+  doc_object(d, "ecc", 0, "", 1);
   doc_flag(d, "on", DOC_NULLABLE, "", a->ecc);
   doc_whole(d, "corrected", DOC_NULLABLE, "", a->corrected);
   doc_whole(d, "uncorrected", DOC_NULLABLE, "", a->uncorrected);
@@ -33,7 +33,7 @@ static void ecc_document(struct doc *d, const struct record_telemetry *t)
 
 static void link_document(struct doc *d, const struct telemetry_state *s)
 {
-  if (!doc_object(d, "link", 0, "", 1)) return;
+  doc_object(d, "link", 0, "", 1);
   doc_whole(d, "pcie_gen", DOC_NULLABLE, "", s->pcie_gen);
   doc_whole(d, "pcie_gen_max", DOC_NULLABLE, "", s->pcie_gen_max);
   doc_whole(d, "pcie_width", DOC_NULLABLE, "", s->pcie_width);
@@ -73,13 +73,11 @@ static void devices_throttled_document(struct doc *d, const struct telemetry_sam
 static void devices_blocks_document(struct doc *d, const struct record_telemetry *t,
                                     const struct telemetry_sample *rows)
 {
-  if (!doc_object(
-          d, "blocks", DOC_OPTIONAL,
-          "Read after each sample of result.samples, in order. A row stands for each blocks (the last "
-          "for the rest): the most watts and degrees, the least clocks, all reasons. A column that is "
-          "all unknown is null.",
-          1))
-    return;
+  doc_object(d, "blocks", DOC_OPTIONAL,
+             "Read after each sample of result.samples, in order. A row stands for each blocks (the last "
+             "for the rest): the most watts and degrees, the least clocks, all reasons. A column that is "
+             "all unknown is null.",
+             1);
   doc_whole(d, "each", DOC_POSITIVE, "", t->each);
   for (enum telemetry_value v = 0; v < TELEMETRY_VALUES; v++) column_document(d, rows, t->rows, v);
   devices_throttled_document(d, rows, t->rows);
@@ -88,14 +86,13 @@ static void devices_blocks_document(struct doc *d, const struct record_telemetry
 
 static void changes_document(struct doc *d, const struct himeno_ranks *ranks, int rank, int n)
 {
-  if (!doc_list(d, "changes", DOC_OPTIONAL,
-                "Values that changed after an earlier sample (counted from 0): at most the first 32 of "
-                "changes_seen.",
-                1))
-    return;
+  doc_list(d, "changes", DOC_OPTIONAL,
+           "Values that changed after an earlier sample (counted from 0): at most the first 32 of "
+           "changes_seen.",
+           1);
   for (int c = 0; doc_each(d, c, n < RECORD_CHANGES_MAX ? n : RECORD_CHANGES_MAX); c++) {
     const struct record_change *change = doc_at(d, ranks->changes[c], rank);
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_whole(d, "block", 0, "", change->block);
     doc_enum(d, "of", 0, DOC_WORDS(telemetry_fact_names), "", telemetry_fact_names[change->of]);
     doc_whole(d, "from", DOC_NULLABLE, "", change->from);
@@ -136,15 +133,14 @@ void himeno_telemetry_document(struct doc *d, const struct himeno_ranks *ranks, 
 void himeno_counted_document(struct doc *d, const struct record_telemetry *t)
 {
   char detail[TELEMETRY_DETAIL_BYTES];
-  if (!doc_object(d, "counted", DOC_OPTIONAL,
-                  "By how much error counters rose since the run began; null if they cannot be read. Network "
-                  "cards are counted by the first rank of a host.",
-                  1))
-    return;
+  doc_object(d, "counted", DOC_OPTIONAL,
+             "By how much error counters rose since the run began; null if they cannot be read. Network "
+             "cards are counted by the first rank of a host.",
+             1);
   for (enum telemetry_fact c = 0; c < TELEMETRY_COUNTERS; c++)
     doc_whole(d, telemetry_fact_names[c], DOC_NULLABLE, "", record_rise(t, c));
   doc_end(d);
-  if (!doc_object(d, "counted_last", DOC_OPTIONAL, "The last event of counters that rose.", 1)) return;
+  doc_object(d, "counted_last", DOC_OPTIONAL, "The last event of counters that rose.", 1);
   for (enum telemetry_fact c = FACT_XIDS; c <= FACT_CARD_ERRORS; c++)
     doc_text(d, telemetry_fact_names[c], DOC_OPTIONAL, c == FACT_XIDS ? "Its number." : "The network card.",
              record_rise(t, c) > 0 && telemetry_fact_detail(&t->after, c, detail)[0] ? detail : NULL);
@@ -159,10 +155,10 @@ static void times_document(struct doc *d, const struct himeno_ranks *r, enum jud
       "Of each rank, of each block: seconds per sweep of interior and boundary, without what it waited for "
       "neighbours within them.",
       "Seconds per sweep of packing, copies and transfer, without waiting for a late neighbour."};
-  if (!doc_list(d, judge_of_names[of], 0, about[of], 1)) return;
+  doc_list(d, judge_of_names[of], 0, about[of], 1);
   for (int rank = 0; doc_each(d, rank, r->n); rank++) {
     const struct record_block *blocks = doc_at(d, r->times, (size_t)rank * (size_t)r->kept_blocks);
-    if (!doc_list(d, NULL, 0, "", 1)) continue;
+    doc_list(d, NULL, 0, "", 1);
     for (int b = 0; doc_each(d, b, r->kept_blocks); b++)
       doc_real(d, NULL, DOC_ANY, "", "", of == JUDGE_COMPUTE ? blocks[b].compute : blocks[b].exchange);
     doc_end(d);
@@ -177,14 +173,12 @@ void himeno_series_document(struct doc *d, const struct himeno_ranks *r)
                   "fewer of more than 256 ranks, but at least 16.",
                   r->kept_blocks > 0))
     return;
-  if (doc_list(d, "blocks", 0, "Which of the samples each is, from 0.", 1)) {
-    for (int b = 0; doc_each(d, b, r->kept_blocks); b++) doc_whole(d, NULL, 0, "", r->when[b].block);
-    doc_end(d);
-  }
-  if (doc_list(d, "ends", 0, "Of each, seconds since the first timed block began.", 1)) {
-    for (int b = 0; doc_each(d, b, r->kept_blocks); b++) doc_real(d, NULL, DOC_ANY, "s", "", r->when[b].end);
-    doc_end(d);
-  }
+  doc_list(d, "blocks", 0, "Which of the samples each is, from 0.", 1);
+  for (int b = 0; doc_each(d, b, r->kept_blocks); b++) doc_whole(d, NULL, 0, "", r->when[b].block);
+  doc_end(d);
+  doc_list(d, "ends", 0, "Of each, seconds since the first timed block began.", 1);
+  for (int b = 0; doc_each(d, b, r->kept_blocks); b++) doc_real(d, NULL, DOC_ANY, "s", "", r->when[b].end);
+  doc_end(d);
   for (enum judge_of of = 0; of < JUDGE_KINDS; of++) times_document(d, r, of);
   doc_end(d);
 }

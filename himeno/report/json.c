@@ -33,7 +33,7 @@ static void himeno_config_document(struct doc *d, const struct himeno_choice *ch
 {
   const struct himeno_config *c = choice->config;
   const struct doc_words origins = {&choice_words->name, CHOICE_RULE, sizeof *choice_words};
-  if (!doc_object(d, "config", 0, "", 1)) return;
+  doc_object(d, "config", 0, "", 1);
   himeno_grid_document(d, choice);
   doc_flag(d, "weak", 0, "", c->weak);
   doc_enum(d, "data", 0, DOC_WORDS(himeno_data_names), "", himeno_data_names[c->data]);
@@ -58,16 +58,14 @@ static void himeno_config_document(struct doc *d, const struct himeno_choice *ch
 
 static void himeno_samples_document(struct doc *d, const struct himeno_timing *t)
 {
-  if (!doc_list(d, "samples", 0, "Seconds of each block; of a part, scaled to a whole one.", 1)) return;
+  doc_list(d, "samples", 0, "Seconds of each block; of a part, scaled to a whole one.", 1);
   for (int s = 0; doc_each(d, s, t->n_samples); s++) doc_real(d, NULL, 0, "s", "", t->samples[s]);
   doc_end(d);
 }
 
 static void himeno_throttled_document(struct doc *d, const double *throttled, int n_samples)
 {
-  if (!doc_list(d, "throttled", DOC_OPTIONAL, "Samples, counted from 0, after which a device was throttled.",
-                1))
-    return;
+  doc_list(d, "throttled", DOC_OPTIONAL, "Samples, counted from 0, after which a device was throttled.", 1);
   for (int s = 0; doc_each(d, s, n_samples); s++)
     if (d->schema || throttled[s] > 0) doc_whole(d, NULL, 0, "", s);
   doc_end(d);
@@ -75,10 +73,10 @@ static void himeno_throttled_document(struct doc *d, const double *throttled, in
 
 static void check_points_document(struct doc *d, const struct himeno_verification *v)
 {
-  if (!doc_list(d, "points", 0, "The first block's values there; the last one is its end.", 1)) return;
+  doc_list(d, "points", 0, "The first block's values there; the last one is its end.", 1);
   for (int c = 0; doc_each(d, c, v->n_points); c++) {
     const struct solver_check *check = doc_at(d, v->points, c);
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_whole(d, "sweeps", DOC_POSITIVE, "", check->sweeps);
     doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "", check->gosa);
     doc_hex(d, "checksum", 0, 16, "", 1, check->checksum);
@@ -131,14 +129,12 @@ static void wall_document(struct doc *d)
 {
   const struct progress_phase *phases;
   const int n = progress_phases(&phases);
-  if (!doc_list(
-          d, "wall", DOC_OPTIONAL,
-          "Rank 0's phases, in the order in which they first began: together the time from the begin of "
-          "main to this document.",
-          1))
-    return;
+  doc_list(d, "wall", DOC_OPTIONAL,
+           "Rank 0's phases, in the order in which they first began: together the time from the begin of "
+           "main to this document.",
+           1);
   for (int f = 0; doc_each(d, f, n); f++) {
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_text(d, "phase", 0, "", phases[f].name);
     doc_real(d, "seconds", 0, "s", "", phases[f].seconds);
     doc_end(d);
@@ -155,7 +151,7 @@ static void himeno_result_document(struct doc *d, const struct himeno_choice *ch
   const double gflops = emulated || !timed ? NAN : himeno_timing_gflops(t), ceiling = r->ceiling.all,
                rate = himeno_bytes_per_second(himeno_timing_gflops(t));
   const struct worth worth = soak_worth(&r->soak, &r->ranks, t->seconds);
-  if (!doc_object(d, "result", 0, "", 1)) return;
+  doc_object(d, "result", 0, "", 1);
   doc_real(d, "seconds", 0, "s", "Of all timed sweeps, by the slowest rank's clock.", t->seconds);
   wall_document(d);
   doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS",
@@ -194,7 +190,7 @@ static void phases_document(struct doc *d, const struct himeno_ranks *ranks)
 {
   const int n = ranks->n;
   double values[n + 1];
-  if (!doc_object(d, "phases", 0, "Over ranks, seconds per sweep.", 1)) return;
+  doc_object(d, "phases", 0, "Over ranks, seconds per sweep.", 1);
   for (int p = 0; p < HIMENO_PHASES; p++) {
     for (int r = 0; r < n; r++) values[r] = ranks->rank[r].phases[p];
     doc_spread(d, himeno_phase_names[p], stats_summarise(values, (size_t)n));
@@ -252,7 +248,7 @@ static void path_reasons_document(struct doc *d, const char *otherwise, const st
 static void himeno_path_document(struct doc *d, const char *otherwise, int rank, const struct himeno_path *p,
                                  unsigned *had)
 {
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   doc_whole(d, "rank", 0, "", rank);
   doc_whole(d, "peer", 0, "", p->peer);
   path_used_document(d, p, had);
@@ -271,7 +267,7 @@ static void himeno_path_document(struct doc *d, const char *otherwise, int rank,
 static void himeno_paths_document(struct doc *d, const char *otherwise, const struct himeno_ranks *ranks)
 {
   unsigned had = 0;
-  if (!doc_list(d, "paths", 0, "Of more than 256 ranks: see path_groups.", 1)) return;
+  doc_list(d, "paths", 0, "Of more than 256 ranks: see path_groups.", 1);
   for (int r = 0; ranks->n <= DOC_RANKS_FULL && doc_each(d, r, ranks->n); r++) {
     const struct himeno_rank *rank = doc_at(d, ranks->rank, r);
     for (int m = 0; doc_each(d, m, rank->n_paths); m++)
@@ -314,7 +310,7 @@ static void path_groups_document(struct doc *d, const char *otherwise, const str
                 ranks->n > DOC_RANKS_FULL))
     return;
   for (int g = 0; d->schema ? g < 1 : group != NULL; g++, group = group->next) {
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     path_used_document(d, group, &had);
     doc_enum(d, "went", DOC_OPTIONAL, DOC_WORDS(path_medium_names), "As in paths[].sent.",
              path_medium_names[group->medium]);
@@ -378,12 +374,11 @@ static void himeno_rank_document(struct doc *d, const struct placement *place,
                                  const struct himeno_ranks *ranks, int r)
 {
   const struct himeno_rank *rank = doc_at(d, ranks->rank, r);
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   rank_row_document(d, &rank->row, r, 1);
-  if (doc_object(d, "phases", 0, "", 1)) {
-    for (int p = 0; p < HIMENO_PHASES; p++) doc_real(d, himeno_phase_names[p], 0, "s", "", rank->phases[p]);
-    doc_end(d);
-  }
+  doc_object(d, "phases", 0, "", 1);
+  for (int p = 0; p < HIMENO_PHASES; p++) doc_real(d, himeno_phase_names[p], 0, "s", "", rank->phases[p]);
+  doc_end(d);
   doc_real(d, "ceiling_gbps", DOC_OPTIONAL | DOC_NULLABLE, "GB/s",
            "Of the rank's device alone; ranks that share one take turns.",
            rank->ceiling > 0 ? rank->ceiling / 1e9 : NAN);
@@ -425,17 +420,16 @@ void himeno_document(struct doc *d, const struct himeno_choice *choice, const st
               "Only of more than 256 ranks: what each row of ranks has with this value, of objects in part. "
               "Rows lack it in the file: add it before anything else is read from them."))
     doc_end(d);
-  if (doc_list(d, "ranks", 0, "None only in a partial document of a run that had not begun.", 1)) {
-    for (int r = 0; r < ranks->n && ranks->n > DOC_RANKS_FULL; r++) {
-      himeno_rank_document(d, &choice->placement, ranks, r);
-      doc_row_compare(d, r == 0);
-    }
-    for (int r = 0; doc_each(d, r, ranks->n); r++) {
-      himeno_rank_document(d, &choice->placement, ranks, r);
-      if (ranks->n > DOC_RANKS_FULL) doc_row_pack(d);
-    }
-    doc_end(d);
+  doc_list(d, "ranks", 0, "None only in a partial document of a run that had not begun.", 1);
+  for (int r = 0; r < ranks->n && ranks->n > DOC_RANKS_FULL; r++) {
+    himeno_rank_document(d, &choice->placement, ranks, r);
+    doc_row_compare(d, r == 0);
   }
+  for (int r = 0; doc_each(d, r, ranks->n); r++) {
+    himeno_rank_document(d, &choice->placement, ranks, r);
+    if (ranks->n > DOC_RANKS_FULL) doc_row_pack(d);
+  }
+  doc_end(d);
   judge_found_document(d, &unjudged);
   himeno_series_document(d, ranks);
 }

@@ -120,7 +120,7 @@ static void rung_document(struct doc *d, const struct himeno_ladder *ladder, con
   static const char *const verdicts[] = {"pass", "wrong", "environment", "usage"};
   const struct doc_words sources = {verify_source_names, VERIFY_REHEARSAL, sizeof *verify_source_names};
   const int timed = rung->n_samples > 0, has_speed = timed && !emulated;
-  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_object(d, NULL, 0, "", 1);
   doc_text(d, "kernel", 0, "", rung->kernel->name);
   doc_text(d, "step", 0, "What it does that the rung below does not.", rung->kernel->step);
   himeno_kernel_document(d, rung->kernel);
@@ -159,7 +159,7 @@ static void ladder_config_document(struct doc *d, const struct himeno_choice *ch
 {
   const struct himeno_config *config = choice->config;
   const struct placement *p = &choice->placement;
-  if (!doc_object(d, "config", 0, "", 1)) return;
+  doc_object(d, "config", 0, "", 1);
   himeno_grid_document(d, choice);
   doc_enum(d, "data", 0, DOC_WORDS(himeno_data_names), "", himeno_data_names[config->data]);
   doc_enum(d, "backend", 0, DOC_WORDS(gpu_backend_names), "", p->backend->name);
@@ -190,7 +190,7 @@ void himeno_ladder_document(struct doc *d, const struct himeno_choice *choice,
       d, "ceiling_noise", DOC_OPTIONAL | DOC_NULLABLE, "",
       "Of the ceiling's batches, relative: 1.4826 median absolute deviations; null if they were too few.",
       ladder->ceilings.n > 2 ? ladder->ceiling_noise : NAN);
-  if (!doc_list(d, "rungs", DOC_POSITIVE, "", 1)) return;
+  doc_list(d, "rungs", DOC_POSITIVE, "", 1);
   for (int r = 0; doc_each(d, r, ladder->n); r++)
     rung_document(d, ladder, doc_at(d, ladder->rungs, r), choice->placement.info.emulated);
   doc_end(d);

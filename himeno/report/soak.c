@@ -32,11 +32,11 @@ const char *soak_corruption_text(const struct soak_corruption *c, char *text, si
 void soak_found_document(struct doc *d, const char *name, const struct soak_found *found, int n)
 {
   char text[32];
-  if (!doc_list(d, name, 0, "Incorrect arrays of ranks.", 1)) return;
+  doc_list(d, name, 0, "Incorrect arrays of ranks.", 1);
   for (int f = 0; doc_each(d, f, n); f++) {
     const struct soak_found *one = doc_at(d, found, f);
     const struct soak_corruption *c = &one->corruption;
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_object(d, NULL, 0, "", 1);
     doc_whole(d, "block", DOC_POSITIVE, "", one->block);
     doc_enum(d, "data", 0, DOC_WORDS(himeno_data_names), "", himeno_data_names[one->data]);
     doc_whole(d, "sweep", DOC_POSITIVE, "After which it was found.", one->sweep);
