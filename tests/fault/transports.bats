@@ -131,6 +131,14 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
   [[ $(paths "$json") == "0-1 staged: no peer access"* ]]
 }
 
+@test "device memory that MPI changes on one rank: all pairs are staged, and each has the reason" {
+  without_sanitizers "their library has to come first"
+  run on 3 env LD_PRELOAD="$LD_PRELOAD:$top_builddir/tests/fault/short_message.so" CHANGED_BYTES=262144 "$himeno" -b null -s XS -n 3 -p 3x1x1 -x mpi --json "$json"
+  expect_status 0
+  [ "$(paths "$json")" = "0-1 staged: device memory came through MPI with other content
+1-2 staged: device memory came through MPI with other content elsewhere" ]
+}
+
 @test "without -x the fastest of a trial carries the halos" {
   run on 2 "$himeno" -b cpu -s XS -n 3 --json "$json"
   expect_status 0
