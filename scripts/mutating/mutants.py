@@ -46,6 +46,7 @@ DIRECTORIES = (
         "tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd tests/mpi/cluster-null "
         "tests/fault/transports.bats tests/clock/fields.bats",
     ),
+    ("*.c", "tests/fault/no-memory.bats"),
     ("comm/*watch.*", "tests/fault/silent-ranks.bats"),
     ("comm/*alarm.*", "tests/fault/silent-ranks.bats"),
     ("comm/*heartbeat.*", "tests/fault/silent-ranks.bats"),

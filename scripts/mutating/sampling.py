@@ -93,7 +93,8 @@ def population(tree, cuda, files=None):
             seen = collections.Counter()
             for edit in operators.edits(file, text):
                 mutant = Sampled(file, text, edit, seen)
-                everything[mutant.name] = mutant
+                if "__builtin_prefetch" not in mutant.before:  # it changes only the speed
+                    everything[mutant.name] = mutant
     return everything
 
 
