@@ -141,14 +141,19 @@ static void make_put(json_t *policy, const char *key, json_t *value, const char 
   json_object_set_new(json_object_get(policy, "from"), key, document_text(from));
 }
 
+/* Returns the summary of a series, or of no values if a device or pair lacks one. */
+static struct stats_summary make_summary(const struct make_series *s)
+{
+  return stats_summarise(s->values, s->lacking ? 0 : (size_t)s->n);
+}
+
 /* Writes a limit: the median minus (or plus if \a at_most) five spreads. The limit differs from the
  * median by at least \a least times the median. */
 static void put_typical(json_t *policy, const char *key, const struct make_series *s, const char *of,
                         double least, int at_most)
 {
   char from[POLICY_FROM_MAX];
-  if (s->n == 0 || s->lacking) return;
-  const struct stats_summary u = stats_summarise(s->values, (size_t)s->n);
+  const struct stats_summary u = make_summary(s);
   const double spread = STATS_MAD_SIGMAS * u.mad, margin = fmax(SIGMAS * spread, least * u.median);
   if (!(u.median > 0)) return;
   snprintf(from, sizeof from, "%d %s: median %.6g, spread %.2g, %s 5 spreads, at least %g%%", s->n, of,
@@ -161,8 +166,7 @@ static void put_typical(json_t *policy, const char *key, const struct make_serie
 static void put_least(json_t *policy, const char *key, const struct make_series *s, const char *of, int flag)
 {
   char from[POLICY_FROM_MAX];
-  if (s->n == 0 || s->lacking) return;
-  const struct stats_summary u = stats_summarise(s->values, (size_t)s->n);
+  const struct stats_summary u = make_summary(s);
   if (!(u.min > 0)) return;
   snprintf(from, sizeof from, "the least of %d %s", s->n, of);
   make_put(policy, key, flag ? json_true() : json_integer((json_int_t)u.min), from);
@@ -171,8 +175,8 @@ static void put_least(json_t *policy, const char *key, const struct make_series 
 static void put_spread(json_t *policy, const struct make_series *s)
 {
   char from[POLICY_FROM_MAX];
-  const struct stats_summary u = stats_summarise(s->values, (size_t)s->n);
-  if (s->n == 0 || s->lacking || !(u.median > 0)) return;
+  const struct stats_summary u = make_summary(s);
+  if (!(u.median > 0)) return;
   const double spread = (u.max - u.min) / u.median;
   snprintf(from, sizeof from, "twice that of these %d devices, %.2g, at least %g%%", s->n, spread,
            100 * LEAST_RATE);

@@ -92,11 +92,12 @@ static status_t texts_print(MPI_Comm comm, status_t status)
   status_t printed = STATUS_OK;
   for (int r = 1; printed == STATUS_OK && r < n; r++) {
     MPI_Request request;
+    const int peer = rank == 0 ? r : 0;
     if (rank != 0 && rank != r) continue;
-    printed = mpi_check(rank == 0 ? MPI_Irecv(&all[r], sizeof mine, MPI_BYTE, r, TEXT_TAG, comm, &request)
-                                  : MPI_Isend(&mine, sizeof mine, MPI_BYTE, 0, TEXT_TAG, comm, &request),
+    printed = mpi_check(peer ? MPI_Irecv(&all[r], sizeof mine, MPI_BYTE, peer, TEXT_TAG, comm, &request)
+                             : MPI_Isend(&mine, sizeof mine, MPI_BYTE, peer, TEXT_TAG, comm, &request),
                         "what went wrong");
-    if (printed == STATUS_OK) printed = watch_peer(comm, &request, rank == 0 ? r : 0, "what went wrong");
+    if (printed == STATUS_OK) printed = watch_peer(comm, &request, peer, "what went wrong");
   }
   for (int r = 0; rank == 0 && printed == STATUS_OK && r < n; r++) print_once(all, n, r);
   if (rank == 0) free(all);

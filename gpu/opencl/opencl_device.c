@@ -55,17 +55,9 @@ static status_t check_notices(struct gpu_device *base)
 static void opencl_device_probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
 {
   struct opencl_probed *entries;
-  int count;
-  opencl_list(&entries, &count, reason);
-  struct gpu_device_info *infos = count ? malloc((size_t)count * sizeof *infos) : NULL;
-  if (!infos) {
-    if (count) snprintf(reason, GPU_TEXT_MAX, "out of host memory");
-    count = 0;
-  }
-  for (int i = 0; i < count; i++) infos[i] = entries[i].info;
-  free(entries);
-  *devices = infos;
-  *n = count;
+  opencl_list(&entries, n, reason);
+  *devices = (struct gpu_device_info *)entries; /* reuses the entries' memory */
+  for (int i = 0; i < *n; i++) memmove(&(*devices)[i], &entries[i].info, sizeof **devices);
 }
 
 /* A CPU's driver starts one thread per core of the host, even if this process is bound to a few of

@@ -103,7 +103,11 @@ d = json.load(open("good1.json"))
 for rank, gflops in zip(d["ranks"], (12, 12.4, 11.8, 11)): rank["compute_gflops"] = gflops
 for n, path in enumerate(d["paths"]): path.update(latency=1e-6 * (n + 4), gbps=100 - n)
 d["ranks"][1]["telemetry"]["link"]["nvlinks_active"] = None # a value that a device lacks is not limited
-json.dump(d, open("wide.json", "w"))'
+json.dump(d, open("wide.json", "w"))
+d["ranks"][1].update(gflops=None, compute_gflops=None, ceiling_share=None, theory=None, telemetry=None)
+json.dump({**d, "paths": []}, open("bare.json", "w"))'
+  run --separate-stderr "$judge" --make-policy bare.json
+  [ "$("$PYTHON" -c 'import json, sys; print(*json.load(sys.stdin)["from"])' <<<"$output")" = "device_noise_max ecc_uncorrected_max devices_unshared stragglers_max episodes_max counted_max nvlink_crc_rate_max throttled_max" ]
   run --separate-stderr "$judge" --make-policy wide.json
   [ "$("$PYTHON" -c 'import json, sys, textwrap
 p = json.load(sys.stdin)

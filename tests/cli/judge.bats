@@ -56,7 +56,7 @@ policy() { printf '%s' "$1" >policy.json; }
   policy '{"cards_min": 99}'
   judged 5 failed.json good.json --policy policy.json
   [ "$(grep -c ': fail$' <<<"$output")" = 2 ]
-  judged 6 good.json hung.json --policy policy.json
+  judged 6 good.json hung.json missing.json --policy policy.json # reads no file after a run that failed
 }
 
 @test "an earlier verdict of a policy does not count, and documents of earlier builds have unknown values" {

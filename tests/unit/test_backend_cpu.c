@@ -3,9 +3,10 @@
 
 #include <sched.h>
 #include <sys/mman.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include "base/log.h"
+#include "gpu/host.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -94,6 +95,20 @@ TEST_WITH(pages_stay_untouched_until_they_are_used, open_device, close_device)
   memset(mem.handle, 1, mem.bytes);
   assert_true(resident_pages(&mem) > 0);
   gpu_free(device, &mem);
+}
+
+TEST(memory_in_use_is_not_available)
+{
+  struct host_memory memory;
+  struct rlimit space, few;
+  getrlimit(RLIMIT_AS, &space);
+  few = space;
+  few.rlim_cur = (rlim_t)1 << 46;
+  setrlimit(RLIMIT_AS, &few);
+  host_memory_read(&memory);
+  setrlimit(RLIMIT_AS, &space);
+  assert_true(memory.limit[HOST_MACHINE].available < memory.limit[HOST_MACHINE].total &&
+              memory.limit[HOST_PROCESS].available < few.rlim_cur);
 }
 
 int main(void)

@@ -8,6 +8,11 @@
 #include "himeno/kernels/kernels.h"
 #include "tests/unit/fake_pi.h"
 
+/* what the backend's probe returned */
+static struct gpu_device_info *infos;
+static char reason[GPU_TEXT_MAX];
+static int n;
+
 static struct gpu_device *opened(void)
 {
   struct gpu_device *device = NULL;
@@ -42,9 +47,6 @@ static int leave_it_clean(void **state)
 
 TEST_WITH(a_pi_is_a_device_of_its_own, be_a_pi, leave_it_clean)
 {
-  struct gpu_device_info *infos;
-  char reason[GPU_TEXT_MAX];
-  int n;
   gpu_backend_qpu.probe(&infos, &n, reason);
   assert_int_equal(n, 1);
   assert_string_equal(infos->name, "Raspberry Pi of the tests");
@@ -56,9 +58,6 @@ TEST_WITH(a_pi_is_a_device_of_its_own, be_a_pi, leave_it_clean)
 
 TEST_WITH(another_chip_is_no_pi_1_to_3, be_a_pi, leave_it_clean)
 {
-  struct gpu_device_info *infos;
-  char reason[GPU_TEXT_MAX];
-  int n;
   fake_pi_be("bcm2711");
   gpu_backend_qpu.probe(&infos, &n, reason);
   assert_int_equal(n, 1);
@@ -71,9 +70,6 @@ TEST_WITH(another_chip_is_no_pi_1_to_3, be_a_pi, leave_it_clean)
 
 TEST_WITH(the_kms_driver_is_named_with_the_setting, be_a_pi, leave_it_clean)
 {
-  struct gpu_device_info *infos;
-  char reason[GPU_TEXT_MAX];
-  int n;
   fake_pi->has_kms = 1;
   gpu_backend_qpu.probe(&infos, &n, reason);
   assert_int_equal(n, 0);

@@ -158,7 +158,7 @@ TEST_WITH(a_name_as_long_as_any_can_be_written, enter, leave)
 TEST_WITH(an_open_descriptor_is_written_to, enter, leave)
 {
   char name[32];
-  int file = dup2(open("a", O_WRONLY | O_CREAT, 0666), 20);
+  int first = open("a", O_WRONLY | O_CREAT, 0666), file = dup2(first, 20);
   assert_int_equal(write(file, "before ", 7), 7);
   for (int variant = 0; variant < 3; variant++) {
     snprintf(name, sizeof name, variant ? "/proc/self/fd/%d" : "/dev/fd/%d", file);
@@ -170,15 +170,19 @@ TEST_WITH(an_open_descriptor_is_written_to, enter, leave)
   FILE *append = file_open_append(name);
   assert_int_equal(fputs("!", append) + fclose(append), 1);
   close(file);
+  close(first);
   assert_contents("a", "before newnewnew after!");
   append = file_open_append("a");
   assert_int_equal(fputs("?", append) + fclose(append), 1);
   assert_contents("a", "before newnewnew after!?");
   assert_int_equal(file_check(name), STATUS_ENVIRONMENT);
   assert_non_null(strstr(log_held(), "Bad file descriptor"));
-  assert_int_equal(dup2(open("a", O_RDONLY), file), file);
+  first = open("a", O_RDONLY);
+  assert_int_equal(dup2(first, file), file);
   assert_null(file_open_append(name));
   assert_int_equal(errno, EBADF);
+  close(file);
+  close(first);
 }
 
 TEST_WITH(a_pipe_that_nobody_reads_is_an_error_and_is_not_waited_for, enter, leave)

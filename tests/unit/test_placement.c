@@ -160,13 +160,17 @@ TEST(long_lists_of_ranks_end_with_the_number_of_others)
     int n, lines;
     const char *hosts, *ranks, *warnings;
   } cases[] = {
-      {8, 20, ", 1 on h7\n", "h7", "not those of a whole device.\n"},
-      {9, 22, ", 1 on h7; 9 on 9 hosts in all\n", "h8", "rank 8 SHARES"},
+      {8, 20, ", 1 on h7\n",
+       "\n     7  h7                            1.5                 1  0000:c1:00.0  \n",
+       "not those of a whole device.\n"},
+      {9, 22, ", 1 on h7; 9 on 9 hosts in all\n",
+       "\n     8  a-host-of-8                    1.5                 1  0000:c1:00.0  \n", "rank 8 SHARES"},
       {64, 132, "; 64 on 64 hosts in all\n", "h63", "rank 63 SHARES"},
       {66, 134, "; 66 on 66", "  ... and 2 more: see --json\n", "  ... and 2 more warnings: see --json\n"}};
   for (int r = 0; r < RANKS_MAX + 2; r++) {
-    rows[r] = (struct rank_row){.host_first = r, .host_unused = 1, .shared = 1};
-    snprintf(rows[r].host, sizeof rows[r].host, "h%d", r);
+    rows[r] = (struct rank_row){.host_first = r, .host_unused = 1, .numa = 1, .shared = 1, .gflops = 1.5};
+    strcpy(rows[r].info.pci, "0000:c1:00.0");
+    snprintf(rows[r].host, sizeof rows[r].host, r == 8 ? "a-host-of-%d" : "h%d", r);
   }
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     struct capture capture = capture_begin(stdout);

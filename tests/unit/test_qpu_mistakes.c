@@ -2,8 +2,6 @@
 /** \file \brief Tests every mistake that the assembler detects, with its message. */
 #include "tests/unit/qpu_unit.h"
 
-#include <unistd.h>
-
 static const struct {
   const char *text, *message;
 } mistakes[] = {
@@ -98,8 +96,11 @@ static const struct {
 
 TEST(mistakes_are_named_with_their_line)
 {
-  for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
-    qpu_must_refuse(mistakes[i].text, mistakes[i].message);
+  char text[128];
+  for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+    snprintf(text, sizeof text, "%s\nnop", mistakes[i].text); /* without the mistake, a program */
+    qpu_must_refuse(text, mistakes[i].message);
+  }
 }
 
 static void assemble_fails(const char *path, status_t expected, const char *message)
@@ -122,6 +123,7 @@ TEST(what_only_files_can_hold_is_refused_too)
   close(file);
   log_hold(1);
   assemble_fails(path, STATUS_USAGE, ":2: the line has a zero byte in it");
+  assemble_fails("/no/file", STATUS_ENVIRONMENT, "cannot read /no/file: No such file or directory");
   assemble_fails("/", STATUS_ENVIRONMENT, "cannot read /: not a regular file");
   assert_int_equal(truncate(path, 100 << 20), 0);
   assemble_fails(path, STATUS_USAGE, "is larger than");

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -39,12 +40,24 @@ static inline struct unit_list *unit_list(void)
   static void name(void **state)
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 
+/** \brief Runs all tests of the file, and fails if they leave a file open: then the next one has a
+ * larger number. */
+static inline int unit_run(CMFixtureFunction first, CMFixtureFunction last)
+{
+  const int next = dup(0);
+  close(next);
+  const int failed = _cmocka_run_group_tests("tests", unit_list()->test, unit_list()->n, first, last);
+  if (dup(0) == next) return failed;
+  print_error("a file was left open\n");
+  return 1;
+}
+
 /** \brief Runs all tests of the file between the functions \a first and \a last; UNIT_MAIN_MPI
  * runs them with MPI. */
 #define UNIT_MAIN(first, last)                                                                               \
   int main(void)                                                                                             \
   {                                                                                                          \
-    return _cmocka_run_group_tests("tests", unit_list()->test, unit_list()->n, first, last);                 \
+    return unit_run(first, last);                                                                            \
   }
 
 #define UNIT_MAIN_MPI(first, last)                                                                           \

@@ -74,8 +74,6 @@ static status_t issue_write_target(struct qpu_issue *issue, int from_mul, const 
   int address = from_mul ? inst->waddr_mul : inst->waddr_add;
   int target = from_mul ? issue->decoded->target_mul : issue->decoded->target_add;
   int file = from_mul != inst->ws ? QPU_FILE_B : QPU_FILE_A;
-  int cond = from_mul ? inst->cond_mul : inst->cond_add;
-  if (target == REG_SPECIAL && cond == QPU_COND_NEVER) return STATUS_OK;
   if (target == REG_SPECIAL) return qpu_io_write(issue, address, file, result, lanes);
   if (lanes) qpu_rules_note(issue->thread, target, lanes);
   qpu_assign(&issue->thread->reg[target], result, lanes);

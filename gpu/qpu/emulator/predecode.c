@@ -135,11 +135,13 @@ void qpu_predecode(uint64_t word, struct qpu_decoded *d)
     d->error = "packing and unpacking are not emulated";
   d->may_stall = d->kind == QPU_SEMAPHORE || stalls(d->port_a) || stalls(d->port_b) ||
                  d->inst.waddr_add == QPU_W_VPM_ADDRESS || d->inst.waddr_mul == QPU_W_VPM_ADDRESS;
+  if (d->inst.cond_add == QPU_COND_NEVER) d->target_add = REG_DISCARD;
+  if (d->inst.cond_mul == QPU_COND_NEVER) d->target_mul = REG_DISCARD;
   d->plain = d->kind == QPU_ALU && !d->rotation && !d->inst.sf && d->target_add != REG_SPECIAL &&
              d->target_mul != REG_SPECIAL && (d->inst.cond_add <= QPU_COND_ALWAYS) &&
              (d->inst.cond_mul <= QPU_COND_ALWAYS);
-  if (d->plain && (!d->add || d->inst.cond_add == QPU_COND_NEVER)) d->target_add = REG_DISCARD;
-  if (d->plain && (!d->mul || d->inst.cond_mul == QPU_COND_NEVER)) d->target_mul = REG_DISCARD;
+  if (d->plain && !d->add) d->target_add = REG_DISCARD;
+  if (d->plain && !d->mul) d->target_mul = REG_DISCARD;
   d->opens = d->effects.opens[0] | (uint64_t)d->effects.opens[1] << 16 | (uint64_t)d->effects.opens[2] << 32;
   d->direct =
       d->target_add != d->source[2] && d->target_add != d->source[3] && d->target_add != d->target_mul;

@@ -94,11 +94,11 @@ struct qpu_inst qpu_decode(uint64_t word)
       .imm = (uint32_t)word,
   };
   if (inst.sig == QPU_SIG_BRANCH) {
+    /* these fields share their bits with fields of other instructions */
     inst.cond_br = inst.pack;
     inst.rel = field(word, 51, 1);
     inst.reg = field(word, 50, 1);
     inst.raddr_a = field(word, 45, 5);
-    inst.pack = 0; /* these fields share their bits with fields of branches */
     inst.cond_add = inst.cond_mul = QPU_COND_ALWAYS;
   }
   return inst;
