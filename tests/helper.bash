@@ -111,12 +111,12 @@ stalled() {
 # within ELAPSED LIMIT: compares seconds with a limit for an idle machine. If the load has grown, its slowness is measured again.
 within() { [ "$1" -le $(($2 * SLOWNESS)) ] || [ "$1" -le $(($2 * $(slowness))) ]; }
 
-# on RANKS PROGRAM [ARGUMENT]...: runs the program on RANKS ranks.
+# on RANKS PROGRAM [ARGUMENT]...: runs the program on RANKS ranks. The launcher must not read the lines of a loop's table.
 on() {
   local ranks=$1
   shift
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
-  "$MPIRUN" -np "$ranks" "$@"
+  "$MPIRUN" -np "$ranks" "$@" </dev/null
 }
 
 # refute COMMAND...: COMMAND must fail. A plain "! COMMAND" ends a test only as its last command.
