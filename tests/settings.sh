@@ -29,7 +29,7 @@ export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
 if [ "${SANITIZERS:-no}" != no ]; then
   # CUDA maps memory where the address sanitizer wants a gap. If a library's thread-local block starts 16 bytes after a page's
   # start, the runtime of GCC before 14 assumes the layout of an old glibc; the leak sanitizer then reads at wrong addresses.
-  export ASAN_OPTIONS="protect_shadow_gap=0:intercept_tls_get_addr=0"
+  export ASAN_OPTIONS="protect_shadow_gap=0:intercept_tls_get_addr=0:allocator_may_return_null=1"
   export UBSAN_OPTIONS=print_stacktrace=1
   export LSAN_OPTIONS="print_suppressions=0:suppressions=${top_srcdir:?}/tests/sanitizers.supp"
 else

@@ -53,7 +53,7 @@ follows_schema() { has_jsonschema && follows mem "$1"; }
     "t2 M, fp32: 1.2143, 30, 56 bytes per point and pass of t3 L, fp32: 1.5000, 4, 68.0 bytes per point and pass, y bf16 4, bf16: 1.1429, 3, A, B and C move once z tf32 7, tf32: 5.0000, 2, its blocks read their rows and" ]
 }
 
-@test "dram-traffic without ncu, and without a program" {
+@test "dram-traffic without ncu or a program; it adds up what the counters saw" {
   dram=$top_srcdir/scripts/dram-traffic
   mkdir bin && printf '#!/bin/sh\necho "no such thing" >&2\nexit 1\n' >bin/ncu && chmod +x bin/ncu
   python=$(command -v python3)
@@ -65,10 +65,6 @@ follows_schema() { has_jsonschema && follows mem "$1"; }
   PATH=$PWD/bin:$PATH run --separate-stderr "$dram" -k stream -o out.json "$himeno"
   expect_status 7
   [[ $stderr == "dram-traffic: stream: no such thing" && ! -e out.json ]]
-}
-
-@test "dram-traffic adds up what the counters saw" {
-  mkdir bin
   cat >bin/ncu <<'END'
 #!/bin/sh
 for last; do :; done
@@ -82,7 +78,6 @@ cat <<'CSV'
 "1","temporal_kernel","dram__bytes_write.sum","byte","4,000"
 CSV
 END
-  chmod +x bin/ncu
   PATH=$PWD/bin:$PATH "$top_srcdir/scripts/dram-traffic" -s T -k temporal2 -o out.json "$himeno"
   [ "$(json out.json 'd["schema"], round(d["kernels"][0]["bytes_a_point"], 6), d["kernels"][0]["launches"]')" = 'himeno-traffic/1 56.0 2' ]
 }
@@ -169,13 +164,11 @@ expect_error() {
   expect_error 2 '--strides 64,7: must be' --strides 64,7
   expect_error 2 '--strides 1.0 MiB: a footprint of 2.0 MiB does not hold four' -b cpu --latency --strides 1M --footprint 2M
 }
-@test "no device" {
+@test "no device; values that options or the device do not take: backends, streams, sizes, threads, widths, pace, assignment, time; words" {
   expect_error 3 '--device 9: none of the 1 device of backend cpu has that position, UUID or name' -b cpu --device 9
   CUDA_VISIBLE_DEVICES='' expect_error 3 'backend cuda: ' -b cuda --mixes
   OCL_ICD_VENDORS=/nowhere OCL_ICD_FILENAMES='' expect_error 3 'backend opencl: ' -b opencl --mixes
   expect_error 3 'backend qpu has no memory kernels|backend qpu: ' -b qpu --mixes
-}
-@test "values that options or the device do not take: backends, streams, sizes, threads, widths, pace, assignment, time; words" {
   expect_error 2 '--backend tpu: must be one of auto, cuda, opencl, cpu' -b tpu
   expect_error 2 '--backend null: must be one of auto, cuda, opencl, cpu' -b null
   for n in 0 3 17 x 1,,2; do expect_error 2 "--streams $n: must be" --streams "$n"; done

@@ -101,7 +101,7 @@ END
 
 @test "the whole report of products by a stored model, and the model in its document" {
   cp "$top_srcdir/tests/golden/product-model.json" .
-  run --separate-stderr "$predict" --model product-model.json -s 512,640 -n 2,8 --per-host 4 --device-spread 1 --compute-time 0.5 --json p.json
+  run --separate-stderr "$predict" --model product-model.json -s 512x512x512,640 -n 2,8 --per-host 4 --device-spread 1 --compute-time 0.5 --json p.json
   expect_status 0
   [ "$("$PYTHON" -c 'import json, sys; a, b = (json.load(open(path))["model"] for path in sys.argv[1:]); print([a == b, *(key for key in b if a.get(key) != b[key])])' \
     product-model.json p.json)" = "[True]" ]

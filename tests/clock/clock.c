@@ -163,10 +163,17 @@ static status_t copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offse
   return __real_gpu_backend_cpu.sharing.copy(queue, to, to_offset, from, from_offset, bytes);
 }
 
+static status_t queue_sync(struct gpu_queue *queue)
+{
+  clock_spend(clock_word("sync", 0));
+  return __real_gpu_backend_cpu.sync(queue);
+}
+
 __attribute__((constructor)) static void backend_wrap(void)
 {
   __wrap_gpu_backend_cpu = __real_gpu_backend_cpu;
   __wrap_gpu_backend_cpu.copy_in = copy_in;
   __wrap_gpu_backend_cpu.copy_out = copy_out;
+  __wrap_gpu_backend_cpu.sync = queue_sync;
   __wrap_gpu_backend_cpu.sharing.copy = copy;
 }

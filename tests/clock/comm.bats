@@ -11,17 +11,17 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 bench() { clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K "$@"; }
 
 @test "host: whole report of a run with too little time, in which each size has the slower rank's rate" {
-  HIMENO_SYSFS=/nonexistent SLURMD_NODENAME=node HIMENO_NULL_DEVICES=3 CLOCK_MACHINE+=" in@1=0.5" clocked 2 comm-gpu -b null --parts host --samples 3 \
+  HIMENO_SYSFS=/nonexistent SLURMD_NODENAME=node HIMENO_NULL_DEVICES=3 CLOCK_MACHINE+=" in@1=0.5 sync=100" clocked 2 comm-gpu -b null --parts host --samples 3 \
     --step 64 --min 1K --max 64K -t 0.02
   report_is <<'REPORT'
-verdict PASS: all 4864 transfers arrived unchanged | where 2 ranks on 1 host, backend null; measured for 0.0 s | unused devices that no rank uses: 1 on node | plan 18 measurements: host 18 within 0.02 s (--time); | left out for lack of time: 5 measurements, 15 transfer sizes of the others
+verdict PASS: all 5888 transfers arrived unchanged | where 2 ranks on 1 host, backend null; measured for 0.0 s | unused devices that no rank uses: 1 on node | plan 18 measurements: host 18 within 0.02 s (--time); | left out for lack of time: 3 measurements, 17 transfer sizes of the others
 rank 0 node, Null device 0, PCI 0000:10:00.0 | rank 1 node, Null device 1, PCI 0000:11:00.0 | Between host and device: time of the smallest copy, rate of the largest that was measured; both: | both directions at once, rate per direction; isolated: one rank copies; concurrent: all do
-measurements for which no time was left have no row | on CPUs, pinned memory is pageable too | rank memory direction mode 1.0 KiB, us largest GB/s | 0 pinned to device isolated 1.26 64.0 KiB 3.77 | 1 pinned to device isolated 1.51 1.0 KiB 0.677
-0 pinned to device concurrent 1.51 1.0 KiB 0.677 | 1 pinned to device concurrent 1.51 1.0 KiB 0.677 | 0 pinned to host isolated 1.13 1.0 KiB 0.908 | 1 pinned to host isolated 1.13 1.0 KiB 0.908 | 0 pinned to host concurrent 1.13 1.0 KiB 0.908
-1 pinned to host concurrent 1.13 1.0 KiB 0.908 | 0 pinned both isolated 2.38 1.0 KiB 0.430 | 1 pinned both isolated 2.64 1.0 KiB 0.388 | 0 pinned both concurrent 2.64 1.0 KiB 0.388 | 1 pinned both concurrent 2.64 1.0 KiB 0.388 | 0 pageable to device isolated 1.26 1.0 KiB 0.815
-1 pageable to device isolated 1.51 1.0 KiB 0.677 | 0 pageable to device concurrent 1.51 1.0 KiB 0.677 | 1 pageable to device concurrent 1.51 1.0 KiB 0.677 | 0 pageable to host isolated 1.13 64.0 KiB 7.13 | Between host and device by size, pinned memory, of the slowest rank
-mode direction bytes us GB/s | isolated to device 1024 1.51 0.677 | isolated to device 65536 17.38 3.77 | isolated to host 1024 1.13 0.908 | isolated both 1024 2.64 0.388 | concurrent to device 1024 1.51 0.677 | concurrent to host 1024 1.13 0.908 | concurrent both 1024 2.64 0.388
-Between host and device by size, pageable memory, of the slowest rank | mode direction bytes us GB/s | isolated to device 1024 1.51 0.677 | isolated to host 1024 1.13 0.908 | isolated to host 65536 9.19 7.13 | concurrent to device 1024 1.51 0.677
+measurements for which no time was left have no row | on CPUs, pinned memory is pageable too | rank memory direction mode 1.0 KiB, us largest GB/s | 0 pinned to device isolated 1.36 64.0 KiB 3.75 | 1 pinned to device isolated 1.61 1.0 KiB 0.635 | 0 pinned to device concurrent 1.61 1.0 KiB 0.635
+1 pinned to device concurrent 1.61 1.0 KiB 0.635 | 0 pinned to host isolated 1.23 1.0 KiB 0.834 | 1 pinned to host isolated 1.23 1.0 KiB 0.834 | 0 pinned to host concurrent 1.23 1.0 KiB 0.834 | 1 pinned to host concurrent 1.23 1.0 KiB 0.834 | 0 pinned both isolated 2.58 1.0 KiB 0.396 | 1 pinned both isolated 2.84 1.0 KiB 0.361
+0 pinned both concurrent 2.84 1.0 KiB 0.361 | 1 pinned both concurrent 2.84 1.0 KiB 0.361 | 0 pageable to device isolated 1.36 1.0 KiB 0.755 | 1 pageable to device isolated 1.61 1.0 KiB 0.635 | 0 pageable to device concurrent 1.61 1.0 KiB 0.635 | 1 pageable to device concurrent 1.61 1.0 KiB 0.635
+0 pageable to host isolated 1.23 1.0 KiB 0.834 | 1 pageable to host isolated 1.23 1.0 KiB 0.834 | 0 pageable to host concurrent 1.23 64.0 KiB 7.05 | 1 pageable to host concurrent 1.23 64.0 KiB 7.05 | Between host and device by size, pinned memory, of the slowest rank | mode direction bytes us GB/s
+isolated to device 1024 1.61 0.635 | isolated to device 65536 17.48 3.75 | isolated to host 1024 1.23 0.834 | isolated both 1024 2.84 0.361 | concurrent to device 1024 1.61 0.635 | concurrent to host 1024 1.23 0.834 | concurrent both 1024 2.84 0.361 | Between host and device by size, pageable memory, of the slowest rank
+mode direction bytes us GB/s | isolated to device 1024 1.61 0.635 | isolated to host 1024 1.23 0.834 | concurrent to device 1024 1.61 0.635 | concurrent to host 1024 1.23 0.834 | concurrent to host 65536 9.29 7.05
 REPORT
 }
 

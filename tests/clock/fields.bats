@@ -146,7 +146,7 @@ xid-late@1=48"
   # The other device's bridge
   mv "$gpu/config" sysfs/devices/pci0000:0d/0000:0d:03.0
   HIMENO_NULL_PEER=get HIMENO_NULL_RANK=1 clocked 2 comm-gpu -b null --parts peers
-  [[ $output == *"ACS redirects at: 0000:0d:03.0; "* ]]
+  [[ $output == *"ACS redirects at: 0000:0d:03.0; "* && $(<d.json) == *'"max_bytes": 268435456,'* ]]
 }
 
 @test "mem-gpu: copies, mixes, latency, host memory and the roofline" {

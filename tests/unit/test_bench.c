@@ -15,6 +15,8 @@
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
+static const struct gpu_backend cuda = {.name = "cuda", .memory = GPU_MEMORY_CUDA};
+
 /* ---- fit ---- */
 
 static struct bench_curve curve_of(double latency, double bandwidth, double noise)
@@ -40,19 +42,14 @@ TEST(noise_shows_in_the_residual_and_hardly_in_the_parameters)
   }
 }
 
-TEST(a_negative_latency_becomes_none)
+TEST(a_negative_latency_becomes_none_and_one_size_is_not_fitted)
 {
   struct bench_curve curve = {.n = 2,
                               .points = {{.bytes = 1000, .seconds = 1e-6}, {.bytes = 3000, .seconds = 4e-6}}};
   bench_fit(&curve);
   assert_true(curve.fit.latency == 0);
   assert_true(curve.fit.bandwidth > 0.75e9 && curve.fit.bandwidth < 1e9);
-}
-
-TEST(one_size_is_not_fitted)
-{
-  struct bench_curve curve = {.n = 2,
-                              .points = {{.bytes = 64, .seconds = 1e-6}, {.bytes = 64, .seconds = 2e-6}}};
+  curve.points[1].bytes = 1000;
   bench_fit(&curve);
   assert_int_equal(curve.fit.points, 0);
 }
@@ -91,9 +88,25 @@ TEST(noise_takes_more_batches_and_time_that_is_over_fewer)
   assert_int_equal(batches(0.2, 1e99, 0), 3);
 }
 
+TEST(a_rate_counts_if_it_is_certain_or_far_below_the_usual_one)
+{
+  const double seconds[] = {1, 1.1, 1.2, 1.3, 1.4, 1, 1.1, 1.2, 1.3, 1.4}; /* 12.4% of noise */
+  const struct stats_summary few = stats_summarise(seconds, 5), more = stats_summarise(seconds, 10);
+  assert_true(bench_rate_counts(&more, 1, 0.05, 0) && !bench_rate_counts(&few, 1, 0.05, 0));
+  assert_true(bench_rate_counts(&few, 1, 0.05, 1.6) && !bench_rate_counts(&few, 1, 0.05, 1.5));
+}
+
+TEST(a_path_without_memory_is_an_error)
+{
+  struct bench bench = {.placement.comm = MPI_COMM_WORLD};
+  struct bench_path path = {.curve.n = 1}, *list = NULL;
+  int n = -2; /* one more path would be SIZE_MAX of them */
+  assert_int_equal(bench_path_collect(&bench, 0, &path, &list, &n), STATUS_ENVIRONMENT);
+}
+
 /* ---- content ---- */
 
-TEST(content_is_its_own_by_place_and_version)
+TEST(content_is_its_own_by_place_and_version_and_damaged_from_a_transfer_on)
 {
   uint32_t words[256];
   pattern_fill(words, sizeof words, 7);
@@ -105,6 +118,9 @@ TEST(content_is_its_own_by_place_and_version)
     assert_int_equal(pattern_check(words, sizeof words, 7), 800);
     words[200] ^= 1u << bit;
   }
+  setenv("HIMENO_BENCH_CORRUPT", "4", 1);
+  pattern_fault_read();
+  assert_true(!pattern_fault(2) && !pattern_fault(1) && pattern_fault(1));
 }
 
 /* ---- network cards ---- */
@@ -177,6 +193,9 @@ TEST(the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one)
 {
   static struct cards before, after;
   struct cards_table table;
+  struct rank_row row = {.numa = -1};
+  char text[4096];
+  FILE *out = fmemopen(text, sizeof text, "w");
   cards_read("0000:10:00.0", &before);
   write_counter("class/infiniband/mlx5_0/ports/1/counters/port_xmit_data",
                 "252000"); /* a million bytes more */
@@ -186,18 +205,20 @@ TEST(the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one)
   assert_int_equal(cards_compare(MPI_COMM_WORLD, &before, &after, 0, 1000000, &table), STATUS_OK);
   assert_int_equal(table.n, 4);
   assert_int_equal(table.rows[0].sent, 1000000);
-  assert_int_equal(table.rows[0].errors, 2);
-  assert_false(table.rows[0].idle);
-  assert_true(table.rows[1].idle);
-  assert_false(table.rows[2].idle); /* down is not idle */
-  assert_true(table.rows[3].idle);
+  const int down = table.rows[2].idle;
+  assert_true(!table.rows[0].idle && table.rows[1].idle && !down && table.rows[3].idle);
   assert_int_equal(table.asked[1], 1000000);
   assert_int_equal(table.near[0], CARDS_SWITCH);
+  bench_report_text(&(struct bench){.placement.backend = &cuda, .ranks = &row, .cards = table}, out);
+  fclose(out);
+  assert_non_null(strstr(text, " ranks sent 976.6 KiB; 2 ERRORS\n"));
   cards_free(&table);
   assert_int_equal(cards_compare(MPI_COMM_WORLD, &before, &after, 0, 0, &table), STATUS_OK);
   assert_false(table.rows[1].idle); /* no data had to leave the host */
   cards_free(&table);
 }
+
+#define NETSTAT(x) "TcpExt: A\nTcpExt: 1\nIpExt: InOctets B OutOctets\nIpExt: " x "\nX: OutOctets\nX: 9"
 
 TEST(bytes_by_tcp_are_found_while_an_rdma_card_is_idle)
 {
@@ -207,11 +228,7 @@ TEST(bytes_by_tcp_are_found_while_an_rdma_card_is_idle)
   command("mkdir -p %s/proc/net %s/class/net/lo/statistics", folder, folder);
   for (int half = 0; half < 2; half++) {
     bench_counters_read("", &before);
-    write_counter("proc/net/netstat",
-                  half ? "TcpExt: A B\nTcpExt: 1 2\nIpExt: InOctets X OutOctets\nIpExt: 7 0 "
-                         "1690000"
-                       : "TcpExt: A B\nTcpExt: 1 2\nIpExt: InOctets X OutOctets\nIpExt: 5 0 "
-                         "1300000");
+    write_counter("proc/net/netstat", half ? NETSTAT("7 0 1690000") : NETSTAT("5 0 1300000"));
     write_counter("proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 100 3");
     write_counter("class/net/lo/statistics/tx_bytes", half ? "290000" : "300000");
     bench_counters_read("", &after);
@@ -252,8 +269,6 @@ int MPIX_Query_cuda_support(void)
 {
   return reported;
 }
-
-static const struct gpu_backend cuda = {.name = "cuda", .memory = GPU_MEMORY_CUDA};
 
 TEST(mpi_takes_device_memory_if_it_says_so_or_cannot_be_asked)
 {

@@ -97,6 +97,8 @@ TEST(a_gpu_has_two_caches_memory_and_a_table_that_is_replaced_at_random)
   assert_levels(128, 50 * MIB, 0,
                 "L1 16 0.1768 0.1984 128; L2 near 136 22.63 25.4 128; L2 far 260 45.25 50.8 128; DRAM 346 0 "
                 "0 128; TLB 1 5.73 224.4 1795 65536; ");
+  assert_levels(128, 50 * MIB, 1, /* gradual rises of a CPU do not count */
+                "L1 16 0.1768 0.1984 128; L2 136 22.63 25.4 128; L3 260 45.25 50.8 128; DRAM 346 0 0 128; ");
 }
 
 TEST(strides_below_a_line_show_no_table)
@@ -107,7 +109,7 @@ TEST(strides_below_a_line_show_no_table)
       "L1 16 0.1768 0.1984 32; L2 near 136 22.63 25.4 32; L2 far 260 45.25 50.8 32; DRAM 341 0 0 32; ");
 }
 
-TEST(no_table_is_found_where_there_is_none)
+TEST(no_table_is_found_where_there_is_none_and_noise_makes_no_levels)
 {
   struct machine flat = gpu;
   flat.reach = 0;
@@ -131,10 +133,6 @@ TEST(a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint)
   assert_levels(64, 32 * MIB, 1,
                 "L1 1.21 0.03125 0.03503 64; L2 4.01 1 1.122 64; L3 24.1 32 35.92 64; DRAM 99 0 0 64; TLB 1 "
                 "9.05 8 8.977 4096; ");
-}
-
-TEST(noise_makes_no_levels)
-{
   static const struct machine even = {.line = 128, .caches = {{0, 100}}, .noise = 0.05};
   measure(&even, gpu_strides, 64 * GIB);
   assert_levels(128, 50 * MIB, 0, "DRAM 99.9 0 0 128; ");

@@ -5,7 +5,7 @@
 #include "base/meta.h"
 #include "tools/memory/state.h"
 
-static void pacing_pays_from_where_it_gains_with_every_more_streams(void **state)
+TEST(pacing_pays_from_where_it_gains_with_every_more_streams)
 {
   struct mem_copies copies = {.pacing = {{.width = 4, .streams = 1, .ratio = 1.2},
                                          {.width = 4, .streams = 2, .ratio = 0.99},
@@ -78,7 +78,7 @@ static const char report_wrong[] =
     "\n  verdict    WRONG: 0 copies and sums compared with the expected values\n\n"
     "  device     GPU, GPU-1, 5.0 GiB of memory, last cache 50.0 MiB (backend cuda)\n";
 
-static void a_report_has_every_figure_in_its_table(void **state)
+TEST(a_report_has_every_figure_in_its_table)
 {
   static struct mem_copy_point points[] = {
       {{.bytes = 1 << 20, .streams = 1, .width = 4, .threads = 256, .blocks = 8}, RATE(10.1, 0)},
@@ -130,6 +130,7 @@ static void a_report_has_every_figure_in_its_table(void **state)
                    .n_placed = 1}};
   static const struct mem_run wrong = {.rig = {.device = &device, .ops = &ops}, .verdict = STATUS_WRONG};
   char head[64], text[8192];
+  setenv("LC_ALL", "C.UTF-8", 1);
   snprintf(head, sizeof head, "mem-gpu %s\n", meta_version());
   for (int is_wrong = 0; is_wrong < 2; is_wrong++) {
     FILE *out = fmemopen(text, sizeof text, "w");
@@ -140,7 +141,7 @@ static void a_report_has_every_figure_in_its_table(void **state)
   }
 }
 
-static void the_sum_of_a_word_for_a_matrix_unit_is_of_the_values_in_its_bits(void **state)
+TEST(the_sum_of_a_word_for_a_matrix_unit_is_of_the_values_in_its_bits)
 {
   const uint32_t word = 0x83ff8003;
   assert_true(mem_tensor_sum(MEM_FP16, word) == -(0.5 + 0x1.8p-10) - (1 - 0x1p-11));
@@ -148,7 +149,7 @@ static void the_sum_of_a_word_for_a_matrix_unit_is_of_the_values_in_its_bits(voi
   assert_true(mem_tensor_sum(MEM_TF32, word) == -(1 - 0x1p-9));
 }
 
-static void a_ring_visits_each_slot_once(void **state)
+TEST(a_ring_visits_each_slot_once)
 {
   static const struct mem_ring rings[] = {
       {0, 1, 64, 64}, {0, 2, 64, 64}, {8, 1000, 64, 64}, {64, 1024, 4096, 128}};
@@ -165,13 +166,4 @@ static void a_ring_visits_each_slot_once(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pacing_pays_from_where_it_gains_with_every_more_streams),
-      cmocka_unit_test(the_sum_of_a_word_for_a_matrix_unit_is_of_the_values_in_its_bits),
-      cmocka_unit_test(a_ring_visits_each_slot_once),
-      cmocka_unit_test(a_report_has_every_figure_in_its_table)};
-  setenv("LC_ALL", "C.UTF-8", 1);
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -17,6 +17,7 @@
 #define GPU_BYTES   ((uint64_t)1 << 30)
 #define CPU_BYTES   ((uint64_t)128 << 20)
 #define CHECK_BYTES ((uint64_t)1 << 20)
+#define L1_BYTES    ((uint64_t)16 << 10) /* fits a compute unit's first cache */
 /* bytes of data for which the host recomputes the results */
 #define FP32_BYTES ((uint64_t)64 << 10)
 #define WINDOW_READ                                                                                          \
@@ -66,14 +67,14 @@ static status_t window_check(struct roofline_work *work, struct window_job *job,
   return mem_word_check(work->rig, work->sum, want * (uint32_t)job->window.readers, what);
 }
 
-/* Chooses windows for the first cache, the last cache and memory. Leaves out levels that the device
- * does not report. Returns their number. */
+/* Chooses windows for the first cache, the last cache and memory. Leaves out the last cache if the
+ * device does not report it. Returns their number. */
 static int plan_windows(const struct roofline_work *work, struct mem_window_point points[MEM_WINDOWS])
 {
-  uint64_t cache = work->rig->device->info.cache_bytes, l1 = work->rig->traits.l1;
+  uint64_t cache = work->rig->device->info.cache_bytes;
   int n = 0;
-  if (l1) points[n++] = (struct mem_window_point){.level = "L1", .bytes = l1};
-  if (cache > 8 * l1 && cache / 4 <= work->bytes)
+  points[n++] = (struct mem_window_point){.level = "L1", .bytes = L1_BYTES};
+  if (cache > 8 * L1_BYTES && cache / 4 <= work->bytes)
     points[n++] = (struct mem_window_point){.level = "cache", .bytes = cache / 4 / MEM_GRAIN * MEM_GRAIN};
   points[n++] = (struct mem_window_point){.level = "memory", .bytes = work->bytes};
   return n;
@@ -87,7 +88,7 @@ static status_t windows_measure(struct roofline_work *work)
   int n = plan_windows(work, r->windows);
   for (int w = 0; w < n; w++) {
     uint64_t bytes = r->windows[w].bytes;
-    int own = w == 0 && work->rig->traits.l1 > 0, last = w == n - 1;
+    int own = w == 0, last = w == n - 1;
     int passes = last ? 1 : (int)(WINDOW_READ * (own ? 1 : 16) / bytes) + 1;
     jobs[w] = (struct window_job){
         work->rig, {.mem = work->mem, .sum = work->sum, .bytes = bytes, .passes = passes, .own = own}};

@@ -8,6 +8,7 @@
 #ifndef TOOLS_NETWORK_BENCH_H
 #define TOOLS_NETWORK_BENCH_H
 
+#include "base/stats.h"
 #include "comm/halo/grid.h"
 #include "comm/halo/transport.h"
 #include "comm/ranks/cards.h"
@@ -206,6 +207,10 @@ void bench_wires_bind(void);
  * rate sent, and 1 the rate received, while no other card is busy; 2 and 3 are these rates while
  * all cards are busy. Returns NAN if the rate is uncertain or another card carried the bytes. */
 double bench_wire_share(const struct bench *bench, int rank, int share);
+
+/** \brief Returns 1 if the relative standard error of the samples' median is at most \a uncertain,
+ * or the rate \a gbps is far below \a usual. */
+int bench_rate_counts(const struct stats_summary *samples, double gbps, double uncertain, double usual);
 
 /** \brief Reads the counters of the network cards. Adds a card named TCP with the counters of this
  * host's IP traffic without loopback; its errors are retransmitted segments. */

@@ -19,9 +19,10 @@ static int64_t net_number(const char *file, const char *group, const char *colum
   snprintf(path, sizeof path, "%s/proc/net/%s", strcmp(host_sysfs(), "/sys") == 0 ? "" : host_sysfs(), file);
   FILE *stream = fopen(path, "r");
   while (stream && fgets(names, sizeof names, stream) && fgets(numbers, sizeof numbers, stream)) {
+    if (strncmp(names, group, strlen(group)) != 0) continue;
     name = strtok_r(names, " \n", &next_name);
     number = strtok_r(numbers, " \n", &next_number);
-    for (int is_here = name && strcmp(name, group) == 0; is_here && name && number;) {
+    while (name && number) {
       if (strcmp(name, column) == 0) found = strtoll(number, NULL, 10);
       name = strtok_r(NULL, " \n", &next_name);
       number = strtok_r(NULL, " \n", &next_number);

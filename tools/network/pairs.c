@@ -40,15 +40,14 @@ static int batch_size(const struct bench *bench, double seconds)
   return n < 2 ? 2 : n > BATCH_MAX ? BATCH_MAX : n;
 }
 
-/* Returns the stages of an exchange. They are unknown if only one rank sends, because that rank
- * finishes long before the exchange ends. */
+/* Returns the stages of an exchange. They are unknown if none was timed, so that the sum is not a
+ * number, and if only one rank sends, because that rank finishes long before the exchange ends. */
 static struct bench_stages stages_of(const struct bench_exchange *x, const struct halo_times *times,
                                      double mean)
 {
   struct bench_stages stages = {.known = 0};
   double sum = 0;
-  for (int s = 0; s < HALO_STAGES && times->exchanges > 0; s++)
-    sum += stages.at[s] = times->stages[s] / (double)times->exchanges;
+  for (int s = 0; s < HALO_STAGES; s++) sum += stages.at[s] = times->stages[s] / (double)times->exchanges;
   stages.known = sum > 0 && !x->config.one_way;
   stages.at[HALO_STAGES] = mean > sum ? mean - sum : 0;
   return stages;

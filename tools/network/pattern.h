@@ -22,9 +22,9 @@ void pattern_fill(void *buffer, size_t bytes, uint64_t version);
 /** \brief Returns the offset of the first word that differs, or \a bytes if none does. */
 size_t pattern_check(const void *buffer, size_t bytes, uint64_t version);
 
-/** \brief Returns 1 if one of the next \a transfers transfers is the one that HIMENO_BENCH_CORRUPT
- * names (from 1); the caller then flips a bit of the received data. NULL in normal runs;
- * pattern_fault_read sets it. */
+/** \brief Counts \a transfers more transfers of this process. Returns 1 from the one on that
+ * HIMENO_BENCH_CORRUPT names (from 1); the caller then flips a bit of the received data. NULL in
+ * normal runs; pattern_fault_read sets it. */
 extern int (*pattern_fault)(int64_t transfers);
 void pattern_fault_read(void);
 

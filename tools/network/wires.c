@@ -142,6 +142,12 @@ static size_t message_bytes(const struct bench *bench)
   return (size_t)fmin((double)bench->config.max_bytes, ceil(seconds * gbps * 1e9 / 8 / MESSAGES / 8) * 8);
 }
 
+int bench_rate_counts(const struct stats_summary *samples, double gbps, double uncertain, double usual)
+{
+  const double error = stats_noise(samples) / sqrt((double)samples->n);
+  return error <= uncertain || gbps * (1 + FABRIC_CERTAIN * error) < usual;
+}
+
 /* Measures the streams of all ranks. The rate of a stream comes from its receiver's own times,
  * because other streams may take longer. */
 static status_t streams_measure(struct stream *s, double *gbps_in, double *carried)
@@ -158,10 +164,8 @@ static status_t streams_measure(struct stream *s, double *gbps_in, double *carri
   cards_read("", &after);
   const struct stats_summary own = stats_summarise(s->own, s->n_own);
   const struct card *was = cards_find(&before, bound.card), *is = cards_find(&after, bound.card);
-  const double error = stats_noise(&own) / sqrt((double)own.n),
-               gbps = 8e-9 * MESSAGES * (double)s->bytes / own.median;
-  if (s->from >= 0 && (error <= s->uncertain || gbps * (1 + FABRIC_CERTAIN * error) < s->usual))
-    *gbps_in = gbps;
+  const double gbps = 8e-9 * MESSAGES * (double)s->bytes / own.median;
+  if (s->from >= 0 && bench_rate_counts(&own, gbps, s->uncertain, s->usual)) *gbps_in = gbps;
   if (s->to >= 0 && carried && was && is)
     *carried = (double)(is->sent - was->sent) / (double)(s->bench->between_hosts - sent);
   return STATUS_OK;

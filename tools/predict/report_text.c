@@ -139,7 +139,6 @@ static int is_kind(const char *group)
 /* Called first, so that the report begins with the accuracy of its predictions. */
 void predict_report_covered(const struct model_coverage *coverage, FILE *out)
 {
-  int was_kind = 0;
   if (model_is_poor(coverage)) {
     fprintf(out, "  POOR       do not rely on these predictions: exit status 5\n");
     for (int c = 0; c < coverage->n_causes; c++) fprintf(out, "  cause      %s\n", coverage->cause[c]);
@@ -149,20 +148,18 @@ void predict_report_covered(const struct model_coverage *coverage, FILE *out)
             "  accuracy   each group of runs, left out of the fit, is predicted to %.1f%% (median; worst "
             "%.1f%%)\n",
             100 * coverage->median, 100 * coverage->worst);
-  for (int c = 0; c < coverage->n; c++) {
+  if (coverage->n == 0) return;
+  fprintf(out, "  intervals  %d of %d predictions of left-out runs lie inside their 90%% interval",
+          coverage->group[0].inside, coverage->group[0].n);
+  for (int c = 1; c < coverage->n; c++) {
     const struct model_covered *covered = &coverage->group[c];
-    const char *before = c == 1                             ? "\n             left out by"
-                         : is_kind(covered->of) != was_kind ? ";\n             of all"
-                                                            : ",";
-    was_kind = is_kind(covered->of);
-    if (c == 0)
-      fprintf(out, "  intervals  %d of %d predictions of left-out runs lie inside their 90%% interval",
-              covered->inside, covered->n);
-    else
-      fprintf(out, "%s %s %d of %d", before, strcmp(covered->of, "cut") == 0 ? "division" : covered->of,
-              covered->inside, covered->n);
+    fprintf(out, "%s %s %d of %d",
+            c == 1                                            ? "\n             left out by"
+            : is_kind(covered->of) != is_kind(covered[-1].of) ? ";\n             of all"
+                                                              : ",",
+            strcmp(covered->of, "cut") == 0 ? "division" : covered->of, covered->inside, covered->n);
   }
-  if (coverage->n > 0) fprintf(out, "\n");
+  fprintf(out, "\n");
 }
 
 static void print_point(const struct predict *p, const struct predict_point *point, FILE *out)

@@ -18,7 +18,6 @@ static void cpu_traits(const struct mem_exec *x, struct mem_traits *traits)
 {
   (void)x;
   *traits = (struct mem_traits){.line = 64,
-                                .l1 = 16 << 10,
                                 .threads_max = host_threads(),
                                 .blocks_max = 1,
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK,

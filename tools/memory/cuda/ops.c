@@ -50,7 +50,6 @@ static void cuda_traits(const struct mem_exec *exec, struct mem_traits *traits)
   const struct mem_cuda_exec *x = (const struct mem_cuda_exec *)exec;
   const struct cudaDeviceProp *p = &x->device->properties;
   *traits = (struct mem_traits){.line = 128,
-                                .l1 = 16 << 10,
                                 .last_cache = 1,
                                 .threads_max = p->maxThreadsPerBlock,
                                 .blocks_max = p->maxThreadsPerMultiProcessor,

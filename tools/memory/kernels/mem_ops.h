@@ -108,7 +108,6 @@ struct mem_shapes {
 /** Limits of a device that the plan of a run needs. */
 struct mem_traits {
   uint64_t line;   /**< bytes of a cache line */
-  uint64_t l1;     /**< bytes certain to fit one compute unit's cache, 0 if unknown */
   int last_cache;  /**< 1: info.cache_bytes of the device is the size of its last cache */
   int threads_max; /**< maximum threads per block */
   int blocks_max;  /**< largest useful number of blocks per compute unit */

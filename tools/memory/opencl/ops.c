@@ -130,7 +130,6 @@ static void cl_traits(const struct mem_exec *exec, struct mem_traits *traits)
 {
   const struct mem_opencl_exec *x = (const struct mem_opencl_exec *)exec;
   *traits = (struct mem_traits){.line = line_bytes(x),
-                                .l1 = 16 << 10,
                                 .threads_max = (int)x->group,
                                 .blocks_max = 2048,
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK | 1 << MEM_GROUP,
