@@ -69,6 +69,12 @@ REPORT
   figures <<'FIGURES'
 [list(r.wire.values()) for r in d.ranks] = [[f"mlx5_{r % 2}/1", (r + 2) % 4, 400.0, 0.0] + [None] * 5 for r in range(4)]
 FIGURES
+  HIMENO_SYSFS=$PWD/sysfs CLOCK_MACHINE="copy=900000000 latency=900000000 reduce=900000000" between 1 2 --parts host,pairs,halo,allreduce,collectives \
+    -x staged -s XS --min 64K -t 0
+  [ "$(sed -E 's/.*: //; s/, for .*//' <<<"$stderr" | LC_ALL=C sort -u | paste -sd'|')" = "MPI_Allreduce over all ranks|MPI_Alltoall over all ranks|\
+halo exchange by staged|$(for kind in pageable pinned; do printf "host and device, $kind memory, %s|" "both directions" "to device" "to host"; done)\
+staged, one pair, both directions|staged, one pair, one direction" ]
+  [ "$(json d.json '[c["host_sent_bytes"] for c in d["cards"]] == [16 * 65536 + 8 * 7440] * 4 + [8 * 65536 + 8 * 7440] * 4')" = True ]
   HIMENO_SYSFS=/nonexistent CLOCK_MACHINE+=" path@0-2=3" between 1 3 --parts fabric
   report_is <<'REPORT'
 verdict PASS: all 384 transfers arrived unchanged | where 3 ranks on 3 hosts, backend null; measured for 0.1 s | plan 8 measurements: fabric 8 within 30 s (--time) | rank 0 n0, Null device 0, PCI 0000:10:00.0 | rank 1 n1, Null device 0, PCI 0000:10:00.0
