@@ -4,7 +4,6 @@
 #define TESTS_UNIT_CAPTURE_H
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "tests/unit/unit.h"
 

@@ -137,7 +137,7 @@ static void listed(int from, const char *expected)
   assert_string_equal(n ? text : reason, expected);
 }
 
-static void each_device_is_listed_once_as_its_vendor_describes_it(void **state)
+TEST(each_device_is_listed_once_as_its_vendor_describes_it)
 {
   listed(0, "NVIDIA H200|sm_90|GPU-a0010203-0405-0607-0800-0000000000ff|0002:3b:1e.5|OpenCL 3.0 CUDA, driver "
             "7.5|P1, fp64\n"
@@ -160,7 +160,7 @@ static void fails(status_t status, const char *says)
 }
 
 /* The loader refuses handles that are NULL. */
-static void each_call_that_fails_is_named(void **state)
+TEST(each_call_that_fails_is_named)
 {
   struct gpu_device *device;
   struct gpu_queue *queue;
@@ -199,21 +199,24 @@ static void each_call_that_fails_is_named(void **state)
   strcpy(native->notice, "fire");
   native->noticed = NOTICE_COMPLETE;
   fails(gpu_sync(queue), "the OpenCL driver reports: fire");
+  cl_command_queue kept = opencl_queue_handle(queue);
+  cl_mem buffer = mem.handle;
+  cl_uint holders[2] = {0};
+  clRetainCommandQueue(kept);
+  clRetainMemObject(buffer);
   gpu_free(device, &mem);
   gpu_event_destroy(event);
   gpu_queue_destroy(queue);
+  clGetCommandQueueInfo(kept, CL_QUEUE_REFERENCE_COUNT, sizeof *holders, &holders[0], NULL);
+  clGetMemObjectInfo(buffer, CL_MEM_REFERENCE_COUNT, sizeof *holders, &holders[1], NULL);
+  assert_true(holders[0] == 1 && holders[1] == 1);
+  clReleaseCommandQueue(kept);
+  clReleaseMemObject(buffer);
   gpu_close(device);
 }
-
-static const struct CMUnitTest more[] = {
-    cmocka_unit_test(each_device_is_listed_once_as_its_vendor_describes_it),
-    cmocka_unit_test(each_call_that_fails_is_named)};
-#define MORE more, 2
-#else
-#define MORE NULL, 0
 #endif
 
 int main(void)
 {
-  return contract_run(&gpu_backend_opencl, MORE);
+  return contract_run(&gpu_backend_opencl, unit_list()->test, unit_list()->n);
 }

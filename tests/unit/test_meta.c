@@ -2,7 +2,6 @@
 #include "tests/unit/unit.h"
 
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/document.h"
 #include "base/meta.h"

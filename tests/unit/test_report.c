@@ -7,7 +7,6 @@
 #include <math.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/document.h"
 #include "base/file.h"

@@ -7,7 +7,6 @@
 #include <semaphore.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/starvation.h"
