@@ -76,8 +76,8 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
     grep -q "$pattern" <<<"$output"
   done <<'END'
 host 40 cpu pinned host memory, host to device: of [0-9]* bytes copied the word at byte 0 arrived changed
-pairs 1 null transport staged: 8 bytes from rank 1.*arrived changed
-halo 3 cpu transport staged: 7440 bytes from rank.*arrived changed
+pairs 3 null transport staged: 8 bytes from rank 1.* (i+) arrived changed, first at point 0,0,32: 3fe0e418 must be 3fe0e419
+halo 3 cpu transport staged: 7440 bytes from rank 1.* (i+) arrived changed, first at point 16,1,1: 3f8bbeb7 must be 3f8bbeb6
 allreduce 3 cpu MPI_Allreduce: the sum of element 0 is 1390, not 1389
 collectives 12 cpu rank 0, .*MPI_Alltoall: element 0 is 140, not 139
 END

@@ -92,10 +92,12 @@ static status_t field_make(struct bench_exchange *x, int f)
   return STATUS_OK;
 }
 
-/* Logs which message brought the differing point, or that no message may change that point. Returns
- * STATUS_WRONG. */
-static status_t exchange_differs(const struct bench_exchange *x, const int64_t at[3])
+/* Logs which message brought the differing word \a w of a field, or that no message may change that
+ * point. Returns STATUS_WRONG. */
+static status_t exchange_differs(const struct bench_exchange *x, int f, int64_t w)
 {
+  const struct layout *l = &x->layout;
+  const int64_t at[3] = {w / l->plane, w % l->plane / l->pitch, w % l->pitch};
   char dir[8], sender[WATCH_NAME_MAX];
   const char *name = x->config.transport->name;
   for (int m = 0; m < x->plan.n; m++) {
@@ -104,10 +106,11 @@ static status_t exchange_differs(const struct bench_exchange *x, const int64_t a
     for (int d = 0; d < 3; d++) inside &= at[d] >= message->recv.lo[d] && at[d] < message->recv.hi[d];
     if (!inside) continue;
     return log_fail(STATUS_WRONG,
-                    "transport %s: %lld bytes from %s (%s) arrived changed, first at point %lld,%lld,%lld",
+                    "transport %s: %lld bytes from %s (%s) arrived changed, first at point %lld,%lld,%lld: "
+                    "%08x must be %08x",
                     name, (long long)box_points(&message->recv) * (long long)sizeof(float),
                     watch_rank_name(x->config.comm, message->peer, sender), halo_dir_name(message->dir, dir),
-                    (long long)at[0], (long long)at[1], (long long)at[2]);
+                    (long long)at[0], (long long)at[1], (long long)at[2], x->host[w], x->expected[f][w]);
   }
   return log_fail(STATUS_WRONG, "transport %s: point %lld,%lld,%lld changed, but no message belongs there",
                   name, (long long)at[0], (long long)at[1], (long long)at[2]);
@@ -129,7 +132,7 @@ static status_t span_check(struct bench_exchange *x, int f, const struct box *bo
   RETURN_IF_FAILED(span_copy(x, f, box, x->host, 1));
   for (int64_t i = box->lo[0]; i < box->hi[0] && box_points(box) > 0; i++) {
     int64_t at = i * l->plane + first, w = at + first_difference(x->expected[f] + at, x->host + at, n);
-    if (w < at + n) return exchange_differs(x, (const int64_t[3]){i, w % l->plane / l->pitch, w % l->pitch});
+    if (w < at + n) return exchange_differs(x, f, w);
   }
   return STATUS_OK;
 }
