@@ -177,7 +177,7 @@ int slowdown_find(const struct slowdown_ranks *in, struct slowdown *found, int c
       l.of = (enum judge_of)of;
       n += series_search(&l, found + (n < capacity ? n : capacity), n < capacity ? capacity - n : 0);
     }
-  if (n > 0 && n <= capacity) n = dragged_drop(found, n);
+  if (n <= capacity) n = dragged_drop(found, n);
   if (!l.beyond || !l.scratch) n = -1;
   free(l.beyond);
   free(l.scratch);

@@ -95,12 +95,9 @@ TEST(what_documents_answer_differently_is_refused)
 /* All readings of the rule agree: the value is not used, or all of r0 to r3 rotate alike. */
 TEST(what_makes_no_difference_is_no_question)
 {
-  static const char *const texts[] = {"mov -, ra39",
-                                      "xor r2, rb39, rb39",
-                                      "mov -, mutex\nmov mutex, ra39",
-                                      ".int 0x009a7000, 0x100009e7",
-                                      "fmul r2, r1 << 1, r0 << 1",
-                                      "mov r2, ra1 << 1"};
+  static const char *const texts[] = {"mov -, ra39; fmul r2, r0, r1",  "xor r2, rb39, rb39",
+                                      "mov -, mutex\nmov mutex, ra39", ".int 0x009a7000, 0x100009e7",
+                                      "fmul r2, r1 << 1, r0 << 1",     "mov r2, ra1 << 1"};
   static const uint32_t expected[] = {100, 101};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     char text[1000];
