@@ -140,7 +140,7 @@ for rank in d["ranks"]: rank.update(host="n1", noise=0.001, telemetry={"ecc": {"
   edited before.json after.json 'd["time"], d["version"], d["system"]["kernel"] = "2025-12-31T00:00:00Z", "9.9", "6.2"
 for rank in d["ranks"]: rank["telemetry"]["ecc"]["corrected"] = 10 + 364 * rank["rank"]; rank["driver"] = "new" if rank["rank"] else "none"
 d["ranks"][1]["compute_gflops"] *= 0.95
-d["ranks"][3]["uuid"] = "GPU-new"; d["ranks"][2]["host"] = "moved"'
+d["ranks"][3].update(uuid="GPU-new", host="added"); d["ranks"][2]["host"] = "moved"'
   judged 0 after.json --against before.json
   diff - <(sed -n '/^  drift/,$p' <<<"$output") <<'END'
   drift in 364 days
@@ -152,7 +152,7 @@ d["ranks"][3]["uuid"] = "GPU-new"; d["ranks"][2]["host"] = "moved"'
     rank 2 on moved, 975835de1c9756cef75f04cbb5a1a1dd       12.12     12.12    +0.0%    1.0%        2
     driver of rank 2 on moved, 975835de1c9756cef75f04cbb5a1a1dd: none → new
     host moved                                              12.12     12.12    +0.0%    1.0%        2
-    new: rank 3 on n1, GPU-new
+    new: rank 3 on added, GPU-new
     vanished: rank 3 on n1, 1d0b14e4db018fedc164bb7b2b9b3e3a
     version: 9.8 → 9.9
     system.kernel: 6.1 → 6.2

@@ -97,7 +97,7 @@ TEST_WITH(what_is_missing_is_named, be_a_pi, leave_it_clean)
   expect_no_device("there is no /dev/vcio");
   fake_pi_be("bcm2837");
   fake_pi->forbids_open = 1;
-  expect_no_device("be root, or a member of the group video");
+  expect_no_device("/dev/vcio: Permission denied: be root, or a member of the group video");
   fake_pi_be("bcm2837");
   fake_pi->refuses_enable = 1;
   expect_no_device("the firmware does not switch the QPUs on");

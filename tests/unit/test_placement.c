@@ -163,7 +163,8 @@ TEST(long_lists_of_ranks_end_with_the_number_of_others)
        "\n     7  h7                            1.5                 1  0000:c1:00.0  \n",
        "not those of a whole device.\n"},
       {9, 22, ", 1 on h7; 9 on 9 hosts in all\n",
-       "\n     8  a-host-of-8                    1.5                 1  0000:c1:00.0  \n", "rank 8 SHARES"},
+       "\n     8  a-host-of-8                    1.5                 1  0000:c1:00.0  \n",
+       "rank 8 SHARES its device  on a-host-of-8 with 1 other rank\n"},
       {64, 132, "; 64 on 64 hosts in all\n", "h63", "rank 63 SHARES"},
       {66, 134, "; 66 on 66", "  ... and 2 more: see --json\n", "  ... and 2 more warnings: see --json\n"}};
   for (int r = 0; r < RANKS_MAX + 2; r++) {

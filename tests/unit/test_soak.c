@@ -9,7 +9,6 @@
 #include <mpi.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "himeno/soak/soak.h"

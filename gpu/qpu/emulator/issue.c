@@ -54,7 +54,7 @@ static status_t qpu_rules_apply(struct qpu_issue *issue)
   const struct qpu_decoded *d = issue->decoded;
   uint32_t met = (uint32_t)(thread->open & 0xffff) & d->effects.strikes;
   if (thread->written & d->effects.reads) met |= QPU_HAZARD_REGISTER;
-  if ((met & QPU_HAZARD_ROTATION) && !rotates_stale_lanes(issue)) met &= ~(uint32_t)QPU_HAZARD_ROTATION;
+  if (!rotates_stale_lanes(issue)) met &= ~(uint32_t)QPU_HAZARD_ROTATION;
   const struct qpu_rule *rule = met ? qpu_hazard_rule(met) : d->rule;
   return rule ? qpu_emu_fault(issue, "%s", rule->text) : STATUS_OK;
 }
