@@ -54,12 +54,13 @@ def curves(document):
         for path in document["host"]
         if path["rank"] == 0 and path["company"] == "alone" and path["direction"] != "both"
     ]
-    longest = {}
+    alike = {}
     for path in document["pairs"]:
-        key = path["way"], path["company"], path["direction"]
-        if len(path["points"]) > len(longest.get(key, {"points": ()})["points"]):
-            longest[key] = path
-    return found + [curve(path, pair_name(path), key[1:]) for key, path in longest.items()]
+        alike.setdefault((path["way"], path["company"], path["direction"]), []).append(path)
+    for key, paths in alike.items():
+        longest = max(paths, key=lambda path: len(path["points"]))
+        found.append(curve(longest, pair_name(longest), key[1:]))
+    return found
 
 
 def matrix(document, transport):

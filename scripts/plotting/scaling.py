@@ -182,9 +182,10 @@ def unit(points):
 # ---- series ----
 
 
-def fits(point, size, kernel, transport):
+def fits(point, mode, size, kernel, transport):
     return (
-        point["key"][0] == size
+        (point["ranks"] == 1 or point["mode"] == mode)
+        and point["key"][0] == size
         and point["key"][1] in (kernel, None)
         and (point["ranks"] == 1 or point["key"][2] == transport)
     )
@@ -194,11 +195,7 @@ def of_series(points, kind, mode, key):
     """Return {ranks: points} of a line, with the fastest process grid for each number of ranks."""
     found = {}
     for point in points:
-        if (
-            point["kind"] == kind
-            and fits(point, *key)
-            and (point["mode"] == mode or point["ranks"] == 1)
-        ):
+        if point["kind"] == kind and fits(point, mode, *key):
             found.setdefault(point["ranks"], {}).setdefault(point["procs"], []).append(point)
     best = {}
     for ranks, cuts in found.items():
@@ -215,7 +212,7 @@ def names(points):
     found |= {
         point["key"]
         for point in points
-        if point["key"][2] and not any(fits(point, *key) for key in found)
+        if point["key"][2] and not any(fits(point, point["mode"], *key) for key in found)
     }
     size_order = {}
     for point in points:
@@ -235,10 +232,7 @@ def groups(points):
         mine = [
             key
             for key in keys
-            if any(
-                point["mode"] == mode and point["ranks"] > 1 and fits(point, *key)
-                for point in points
-            )
+            if any(point["ranks"] > 1 and fits(point, mode, *key) for point in points)
         ]
         pairs = sorted({key[1:] for key in mine}, key=lambda pair: (pair[1], pair[0] or ""))
         for kernel, transport in pairs:
@@ -379,12 +373,7 @@ def draw_curves(time, efficiency, points, group, style):
         for draw_kind in (draw_measured, draw_predicted):
             draw_kind(time, efficiency, points, mode, key, line_styles[key[0]], style)
     numbers = sorted(
-        {
-            point["ranks"]
-            for point in points
-            for key in keys
-            if fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1)
-        }
+        {point["ranks"] for point in points for key in keys if fits(point, mode, *key)}
     )
     for axes, label, what in (
         (time, unit(points), f"time per {step(points)}"),

@@ -132,14 +132,7 @@ def groups(points):
     the phases of each line."""
     for number, group in enumerate(scaling.groups(points)):
         mode, name, keys = group
-        mine = [
-            point
-            for point in points
-            if any(
-                scaling.fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1)
-                for key in keys
-            )
-        ]
+        mine = [point for point in points if any(scaling.fits(point, mode, *key) for key in keys)]
         legend = "".join(
             swatch(handle)
             for handle in scaling.legend(mine, keys, style, scaling.line_styles_of(points, style))

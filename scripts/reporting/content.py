@@ -168,8 +168,8 @@ def counterpart(study, kind, key):
             for point in study.drawn
             if point["kind"] == kind
             and point["ranks"] == ranks
-            and scaling.fits(point, size, kernel, transport)
-            and (ranks == 1 or (point["mode"] == mode and point["procs"] == procs))
+            and scaling.fits(point, mode, size, kernel, transport)
+            and (ranks == 1 or point["procs"] == procs)
         ),
         None,
     )

@@ -320,7 +320,7 @@ def health(state, node):
     reason = f"himeno: {texts[0]}" + (f" (+{len(texts) - 1} more)" if texts[1:] else "")
     reason = re.sub(r"[^ -~]|[\"\\]", "?", reason)[:REASON_MAX]
     shown = slurm("scontrol", "show", "node", node)
-    is_drained = "DRAIN" in re.search(r"\bState=(\S+)", shown)[1]
+    is_drained = re.search(r"\bState=\S*DRAIN", shown)
     before = re.search(r"^ *Reason=(.*?)(?: \[[^\]]*\])?$", shown, re.M)
     if is_drained and before and (before[1] == reason or not OURS.match(before[1])):
         return

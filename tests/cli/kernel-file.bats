@@ -33,6 +33,9 @@ refused() {
   grep -Eq -e "$2" <<<"$stderr" || { printf 'not %s:\n%s\n' "$2" "$stderr"; return 1; }
 }
 
+# edited_is_refused SCRIPT PATTERN: refused 2 PATTERN, of the template changed by a sed script.
+edited_is_refused() { edited "$1" && sweeps "$mine" && refused 2 "$2"; }
+
 @test "in the templates, every line of a list has both columns where the others have them" {
   for one in "$top_srcdir"/doc/kernel-template.{cl,cu}; do
     awk '/^\/\/ What/ { list = 1; at = 0; lists++; next }
@@ -58,10 +61,7 @@ refused() {
 
 @test "the template is right without atomics and without doubles" {
   for setting in HIMENO_OPENCL_ATOMICS HIMENO_OPENCL_FP64; do
-    export $setting=0
-    sweeps "$template" --data dense
-    unset $setting
-    expect_status 0
+    (export $setting=0 && sweeps "$template" --data dense && expect_status 0)
   done
 }
 
@@ -126,9 +126,7 @@ explains() {
 }
 
 @test "a mistake in the source is named with its line" {
-  edited 's/float ss;/flaot ss;/'
-  sweeps "$mine"
-  refused 2 "--kernel-file .*/mine.cl does not compile: .*flaot"
+  edited_is_refused 's/float ss;/flaot ss;/' "--kernel-file .*/mine.cl does not compile: .*flaot"
   [[ $stderr == *"/mine.cl:$(grep -n 'flaot' "$mine" | cut -d: -f1):"* ]]
   run --separate-stderr on 1 "$himeno" -b opencl -s XS --ladder -t 0.01 --block 3 --kernel-file "$mine"
   refused 2 "--kernel-file .*/mine.cl does not compile"
@@ -139,33 +137,17 @@ explains() {
   refused 3 '--kernel-file .*/none.cl: No such file'
   sweeps "$BATS_TEST_TMPDIR"
   refused 3 '--kernel-file .*: it cannot be read as a whole'
-  edited 's/void sweep(/void other(/'
-  sweeps "$mine"
-  refused 2 'it has no kernel named sweep'
-  edited 's/void sweep(SWEEP_ARGUMENTS)/void sweep(SWEEP_ARGUMENTS, int more)/'
-  sweeps "$mine"
-  refused 2 'the arguments of sweep must be SWEEP_ARGUMENTS'
+  edited_is_refused 's/void sweep(/void other(/' 'it has no kernel named sweep'
+  edited_is_refused 's/void sweep(SWEEP_ARGUMENTS)/void sweep(SWEEP_ARGUMENTS, int more)/' 'the arguments of sweep must be SWEEP_ARGUMENTS'
 }
 
 @test "a wrong shape is refused" {
-  edited 's/threads\[3\] = .*/threads[3] = {0, 4, 1};/'
-  sweeps "$mine"
-  refused 2 'threads \{0, 4, 1\}: must be 1 to [0-9]+ in all'
-  edited 's/threads\[3\] = .*/threads[3] = {65536, 65536, 1};/'
-  sweeps "$mine"
-  refused 2 'threads \{65536, 65536, 1\}: must be'
+  edited_is_refused 's/threads\[3\] = .*/threads[3] = {0, 4, 1};/' 'threads \{0, 4, 1\}: must be 1 to [0-9]+ in all'
+  edited_is_refused 's/threads\[3\] = .*/threads[3] = {65536, 65536, 1};/' 'threads \{65536, 65536, 1\}: must be'
   for tile in '0, 4, 64' '1, -4, 64' '1, 4, 0'; do
-    edited "s/tile\[3\] = .*/tile[3] = {$tile};/"
-    sweeps "$mine"
-    refused 2 "tile \\{$tile\\}: each must be at least 1"
+    edited_is_refused "s/tile\[3\] = .*/tile[3] = {$tile};/" "tile \\{$tile\\}: each must be at least 1"
   done
-  edited 's/tile\[3\] = .*/tile[2] = {1, 4};/'
-  sweeps "$mine"
-  refused 2 'must be arrays of three ints'
-  edited '/^__constant int threads/d'
-  sweeps "$mine"
-  refused 2 "does not compile: .*threads"
-  edited 's/__kernel void/__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void/'
-  sweeps "$mine"
-  refused 2 'must be \{8, 4, 1\}, the group size that the kernel requires'
+  edited_is_refused 's/tile\[3\] = .*/tile[2] = {1, 4};/' 'must be arrays of three ints'
+  edited_is_refused '/^__constant int threads/d' "does not compile: .*threads"
+  edited_is_refused 's/__kernel void/__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void/' 'must be \{8, 4, 1\}, the group size that the kernel requires'
 }

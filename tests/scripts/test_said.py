@@ -316,7 +316,8 @@ print('"0","other","byte","7"\\n==ERROR== ERR_NVGPUCTRPERM == no permission')
         self.replace(tools.shutil, "which", lambda name: f"/a/{name}" * (f"/a/{name}" in there))
         self.replace(tools.os, "access", lambda path, _: path in there)
         chips = {str(helper.SOURCE / "himeno/kernels/opencl/block16.cl"): "tahiti", "b.cu": "sm_70"}
-        for some in ("/a/nvcc /a/nvdisasm", "/usr/local/cuda/bin/cuobjdump /a/clang", "/a/nvcc"):
+        both, clang = "/a/nvcc /a/cuobjdump", "/usr/local/cuda/bin/cuobjdump /a/clang"
+        for some in ("/a/nvcc /a/nvdisasm", clang, "/a/nvcc", both):
             there[:] = some.split()
             for source in {**files, **chips}:
                 for isa in ("auto", "sass", "ptx", "gcn"):

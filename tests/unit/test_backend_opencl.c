@@ -4,8 +4,6 @@
 #include "tests/unit/contract.h"
 
 #if HAVE_OPENCL
-#include <dlfcn.h>
-
 #include "base/log.h"
 #include "gpu/host.h"
 #include "gpu/opencl/opencl_device.h"
@@ -39,8 +37,6 @@ static const struct played {
 enum { PLAYED = sizeof played / sizeof *played };
 static cl_uint platforms; /* 0: ask the drivers of this machine */
 static int first;
-
-#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
 
 cl_int clGetPlatformIDs(cl_uint most, cl_platform_id *ids, cl_uint *n)
 {

@@ -136,6 +136,8 @@ TEST(every_kernel_of_opencl_multiplies_any_shape)
   set_check("opencl", 8);
 }
 
+static char built_with[1000]; /* options of the last OpenCL program */
+
 /* Whole tiles of aligned rows take a separate path through the code. Four columns of C are stored
  * at once if its rows, and those of its parts, begin at multiples of 16 bytes; otherwise each is
  * separate. Cases: n and ldc, 1 and 16 parts, tiles over the edge or not, C read or not. */
@@ -156,6 +158,16 @@ TEST(opencl_kernels_store_c_in_fours_and_one_by_one)
         assert_int_equal(gemm_problem_complete(&p), STATUS_OK);
         product_check(&rig, kernel, &p, &blocks);
       }
+  /* Far rows of A or B need offsets of 64 bits within a tile. */
+  for (int far = 0; far < 3; far++) {
+    const int64_t a = (1 << 22) + (far == 1), b = (1 << 22) + (far == 2);
+    struct gemm_problem p = {.m = 64, .n = 64, .k = 64, .alpha = 1, .ld = {a, b}};
+    struct gemm_exec *exec;
+    assert_int_equal(gemm_problem_complete(&p), STATUS_OK);
+    assert_int_equal(gemm_exec_open(kernel, rig.device, &p, NULL, &exec), STATUS_OK);
+    assert_non_null(strstr(built_with, far ? " OFFSET=ulong" : " OFFSET=uint"));
+    gemm_exec_close(exec);
+  }
   rig_close(&rig);
 }
 
@@ -168,6 +180,13 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t by
   n++;
   *(cl_ulong *)value = 4000000 * n * n;
   return CL_SUCCESS;
+}
+
+cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
+                      void (*done)(cl_program, void *), void *data)
+{
+  snprintf(built_with, sizeof built_with, "%s", options);
+  return REAL(clBuildProgram)(program, n, devices, options, done, data);
 }
 
 /* Arithmetic takes 12 ms in 64 iterations, which is too short, and 28 ms in 256. The third reading

@@ -9,16 +9,13 @@
 
 #if HAVE_OPENCL
 #include <CL/cl.h>
-#include <dlfcn.h>
 
 static size_t group_most;
 
 cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name,
                                 size_t bytes, void *value, size_t *used)
 {
-  __typeof__(&clGetKernelWorkGroupInfo) real;
-  *(void **)&real = dlsym(RTLD_NEXT, __func__);
-  const cl_int error = real(kernel, device, name, bytes, value, used);
+  const cl_int error = REAL(clGetKernelWorkGroupInfo)(kernel, device, name, bytes, value, used);
   group_most = getenv("GROUP_MOST") ? 64 : SIZE_MAX;
   if (name == CL_KERNEL_WORK_GROUP_SIZE && *(size_t *)value > group_most) *(size_t *)value = group_most;
   return error;
@@ -28,12 +25,10 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
                               const size_t *global, const size_t *local, cl_uint waits, const cl_event *wait,
                               cl_event *event)
 {
-  __typeof__(&clEnqueueNDRangeKernel) real;
   size_t items = 1;
   for (cl_uint d = 0; d < n; d++) items *= local[d];
   if (items > group_most) return CL_INVALID_WORK_GROUP_SIZE;
-  *(void **)&real = dlsym(RTLD_NEXT, __func__);
-  return real(queue, kernel, n, offset, global, local, waits, wait, event);
+  return REAL(clEnqueueNDRangeKernel)(queue, kernel, n, offset, global, local, waits, wait, event);
 }
 #endif
 

@@ -278,6 +278,7 @@ TEST(a_multiprocessor_that_differs_from_most_is_reported)
   const struct soak_corruption *c = block.corruption;
   assert_true(block.wrong && block.first == PASSES && block.n == 1);
   assert_true(c->array == SOLVER_ARRAYS && c->processor == 3 && c->points == played_times / 4);
+  for (int d = 0; d < 3; d++) assert_int_equal(box_extent(&played_box, d), d ? extents[d] - 2 : 1);
   const int64_t *lo = played_box.lo, first[3] = {lo[0], lo[1] + 3, lo[2] + 3};
   assert_memory_equal(c->first, first, sizeof first);
   assert_memory_equal(&c->is, &(float){-108}, sizeof(float));

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,6 +29,9 @@ static inline struct unit_list *unit_list(void)
   static struct unit_list list;
   return &list;
 }
+
+/** \brief The library's function that one of the test program replaces. */
+#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
 
 /** \brief Begins the definition of a test, which UNIT_MAIN runs between the functions \a before and
  * \a after. TEST begins one that needs none. */

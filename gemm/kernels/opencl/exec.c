@@ -102,8 +102,8 @@ static status_t options_write(const struct gemm_exec *exec, const struct opencl_
            "-D TRANS_B=%d -D LANES=%u -D OFFSET=%s%s%s%s%s",
            b->group_m, b->group_n, b->group_k, b->item_m, b->item_n, p->trans_a, p->trans_b, (unsigned)lanes,
            is_near ? "uint" : "ulong", tiled && has_edges(p, b) ? " -D EDGES" : "",
-           tiled && aligned ? " -D ALIGNED" : "", tiled && has_aligned_c(p, b) ? " -D ALIGNED_C" : "",
-           tiled && exec->device->info.is_cpu ? " -D ON_CPU" : "");
+           aligned ? " -D ALIGNED" : "", has_aligned_c(p, b) ? " -D ALIGNED_C" : "",
+           exec->device->info.is_cpu ? " -D ON_CPU" : "");
   return STATUS_OK;
 }
 

@@ -200,11 +200,11 @@ static status_t plan_march(struct opencl_exec *x)
  * if the compiled kernels need them. */
 static status_t prepare_program(struct opencl_exec *x)
 {
-  size_t limits[3], most[KINDS];
+  size_t limits[3];
   int run;
 
   RETURN_IF_FAILED(group_limits(x->device, limits));
-  for (int n = 0; n < KINDS; n++) most[n] = limits[0];
+  size_t most[KINDS] = {limits[0], limits[0], limits[0]};
   for (;;) {
     if (!x->own) RETURN_IF_FAILED(fit_group(x, (const size_t[3]){most[OF_SWEEP], limits[1], limits[2]}));
     RETURN_IF_FAILED(plan_march(x));
