@@ -43,6 +43,12 @@ void suspect_append(char *text, size_t size, const char *format, ...)
   va_end(arguments);
 }
 
+/* Returns the separator before the next part of a list. */
+static const char *comma(const char *text)
+{
+  return text[0] ? ", " : "";
+}
+
 const char *suspect_row(const json_t *row, int rank, char *text, size_t size)
 {
   const char *uuid = view_text(row, "uuid");
@@ -70,8 +76,7 @@ static void differ(const struct judge_run *run, int rank, const char *path, doub
   const double typical = stats_summarise(values, (size_t)n).median;
   free(values);
   if (mine < typical * (1 - least))
-    suspect_append(text, size, "%s%s %.0f (median of the ranks: %.0f)", text[0] ? ", " : "", what, mine,
-                   typical);
+    suspect_append(text, size, "%s%s %.0f (median of the ranks: %.0f)", comma(text), what, mine, typical);
 }
 
 double suspect_throttled(const json_t *row, int among, int *found)
@@ -97,8 +102,8 @@ static void differ_throttle(const json_t *row, char *text, size_t size)
   int all;
   if (!(throttled > 0)) return;
   suspect_throttled(row, ~0, &all);
-  suspect_append(text, size, "%sthrottled in %.0f of %.0f block%s (%s)", text[0] ? ", " : "", throttled,
-                 samples, samples == 1 ? "" : "s", policy_reasons_text(all, reasons, sizeof reasons));
+  suspect_append(text, size, "%sthrottled in %.0f of %.0f block%s (%s)", comma(text), throttled, samples,
+                 samples == 1 ? "" : "s", policy_reasons_text(all, reasons, sizeof reasons));
 }
 
 const char *suspect_differs(const struct judge_run *run, int rank, char *text, size_t size)
@@ -111,10 +116,9 @@ const char *suspect_differs(const struct judge_run *run, int rank, char *text, s
   differ(run, rank, "telemetry.link.pcie_width", 0, "PCIe lanes", text, size);
   differ(run, rank, "telemetry.link.pcie_gen", 0, "PCIe generation", text, size);
   if (cores >= 0 && device >= 0 && cores != device)
-    suspect_append(text, size, "%scores on NUMA node %.0f, device on %.0f", text[0] ? ", " : "", cores,
-                   device);
-  if (r->sharers > 0) suspect_append(text, size, "%sdevice shared with other ranks", text[0] ? ", " : "");
-  if (r->cpus_shared) suspect_append(text, size, "%scores shared with other ranks", text[0] ? ", " : "");
+    suspect_append(text, size, "%scores on NUMA node %.0f, device on %.0f", comma(text), cores, device);
+  if (r->sharers > 0) suspect_append(text, size, "%sdevice shared with other ranks", comma(text));
+  if (r->cpus_shared) suspect_append(text, size, "%scores shared with other ranks", comma(text));
   if (!text[0]) suspect_append(text, size, "its device reports no difference");
   return text;
 }
@@ -142,7 +146,7 @@ static double suspect_errors(const struct judge_run *run, int rank, int faults, 
     const char *detail = view_text(last, facts[f].name);
     if (rise >= 0) all = (isnan(all) ? 0 : all) + rise;
     if (rise > 0)
-      suspect_append(text, size, "%s%s %.0f%s%s%s", text[0] ? ", " : "", facts[f].counts, rise,
+      suspect_append(text, size, "%s%s %.0f%s%s%s", comma(text), facts[f].counts, rise,
                      *detail ? " (the last: " : "", detail, *detail ? ")" : "");
   }
   value_make_printable(text);

@@ -9,10 +9,10 @@
 #include <strings.h>
 
 #include "base/log.h"
-#include "base/values.h"
 
 /** Maximum number of points of a grid; no machine can hold more. */
 #define POINTS_MAX ((int64_t)1 << 48)
+#define PROCS_MAX  (1 << 24)
 
 static const struct grid_size named_sizes[] = {
     {"XS", {32, 32, 64}},   {"S", {64, 64, 128}},     {"M", {128, 128, 256}},
@@ -26,7 +26,7 @@ int grid_size_count(void)
 
 const struct grid_size *grid_size_named(int n)
 {
-  return n >= 0 && n < grid_size_count() ? &named_sizes[n] : NULL;
+  return &named_sizes[n];
 }
 
 /** Reads "IxJxK" without signs or blanks. Returns whether the whole text is valid. */
@@ -71,34 +71,25 @@ status_t grid_size_parse(const char *option, const char *text, void *field)
   if (e[0] > POINTS_MAX / e[1] || e[0] * e[1] > POINTS_MAX / e[2])
     return log_fail(STATUS_USAGE, "%s %s: must have at most 2^48 points", option, text);
   name_extents(&parsed);
-  for (int n = 0; n < grid_size_count(); n++) {
-    const int64_t *known = named_sizes[n].extent;
-    if (e[0] == known[0] && e[1] == known[1] && e[2] == known[2]) parsed = named_sizes[n];
-  }
+  for (int n = 0; n < grid_size_count(); n++)
+    if (memcmp(e, named_sizes[n].extent, sizeof parsed.extent) == 0) parsed = named_sizes[n];
   *size = parsed;
   return STATUS_OK;
 }
 
 status_t grid_procs_parse(const char *option, const char *text, void *field)
 {
+  int64_t parts[3];
   int *procs = field;
-  const char *rest = text;
   if (strcmp(text, "auto") == 0) {
     procs[0] = 0;
     return STATUS_OK;
   }
-  for (int d = 0; d < 3; d++) {
-    char number[16];
-    size_t length = strcspn(rest, "x");
-    long long value;
-    if (length >= sizeof number) goto bad;
-    memcpy(number, rest, length);
-    number[length] = '\0';
-    if (value_read_int(number, 1, 1 << 24, &value) != STATUS_OK || (rest[length] == 'x') != (d < 2)) goto bad;
-    procs[d] = (int)value;
-    rest += length + (d < 2);
+  int good = parse_extents(text, parts);
+  for (int d = 0; good && d < 3; d++) {
+    good = parts[d] >= 1 && parts[d] <= PROCS_MAX;
+    procs[d] = (int)parts[d];
   }
-  return STATUS_OK;
-bad:
-  return log_fail(STATUS_USAGE, "%s %s: must be auto or PxQxR, each from 1 to %d", option, text, 1 << 24);
+  if (good) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "%s %s: must be auto or PxQxR, each from 1 to %d", option, text, PROCS_MAX);
 }

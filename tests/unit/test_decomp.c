@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "comm/halo/chunks.h"
+#include "comm/halo/grid.h"
 #include "comm/halo/halo.h"
 
 static const int64_t odd_grid[3] = {13, 11, 17};
@@ -367,6 +368,26 @@ TEST(cuts_that_cannot_be_are_refused_with_the_reason)
   cut_says(INT64_MAX / 2, 2, &plain, i2, "");
   cut_says(INT64_MAX / 2 + 2, 2, &plain, i2, TOO_LARGE);
   cut_says(INT64_MAX, 2, &plain, i2, TOO_LARGE);
+  log_hold(0);
+}
+
+TEST(limits_of_sizes_and_process_grids)
+{
+  static const char *const sizes[] = {"65536x65536x65537", "2x3x3", "3x2x3", "3x3x2", "3x3",
+                                      "3x3x3x3",           "3x3x3 "},
+                           *const grids[] = {"0x1x1",   "1x1x0",  "1x1x16777217", "1x1",
+                                             "1x1x1x1", "-1x1x1", "1x1x"};
+  struct grid_size size;
+  int procs[3];
+  log_hold(1);
+  for (int c = 0; c < 7; c++) {
+    assert_int_equal(grid_size_parse("-s", sizes[c], &size), STATUS_USAGE);
+    assert_int_equal(grid_procs_parse("-p", grids[c], procs), STATUS_USAGE);
+  }
+  assert_int_equal(grid_size_parse("-s", "3x3x3", &size), STATUS_OK);
+  assert_int_equal(grid_size_parse("-s", "65536x65536x65536", &size), STATUS_OK);
+  assert_int_equal(grid_procs_parse("-p", "16777216x2x3", procs), STATUS_OK);
+  assert_true(procs[0] == 1 << 24 && procs[1] == 2 && procs[2] == 3);
   log_hold(0);
 }
 

@@ -223,6 +223,25 @@ TEST(programs_reach_all_of_it)
   rig_close(&rig);
 }
 
+/* Transfers by either ALU wait for the previous one of their direction, and the end for all. */
+TEST(transfers_wait_for_each_other)
+{
+  static const char *const moves[] = {"vr_addr, ra30", "vw_addr, rb31", "vr_addr, rb31", "vw_addr, ra30"};
+  for (int n = 0; n < 4; n++) {
+    char text[256];
+    snprintf(text, sizeof text,
+             "mov ra30, unif\nmov rb31, unif\nldi vr_setup, 0x83001000\nldi vw_setup, 0x88104000\n"
+             "mov %s\n%smov %s\nthrend\nnop\nnop\n",
+             moves[n % 2], n > 1 ? "nop; " : "", moves[n % 2 + 2]);
+    struct qpu_rig rig = rig_open(NULL, text);
+    rig.in[0] = rig.out[0] = 7;
+    rig_run(&rig, 1);
+    assert_true(qpu_emu_stats(rig.emu).stalls[n % 2 ? QPU_STALL_DMA_STORE : QPU_STALL_DMA_LOAD] > 0);
+    assert_int_equal(rig.in[0] + rig.out[0], n % 2 == 1 ? 0 : 14);
+    rig_close(&rig);
+  }
+}
+
 /* A second read may be set up while one vector of the first one is left. */
 TEST(reads_set_up_ahead_follow_each_other)
 {
