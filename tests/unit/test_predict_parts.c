@@ -91,9 +91,9 @@ TEST(hosts_are_reached_by_staged_and_unmeasured_paths_are_refused)
   assert_near(time.bytes, face / 4e9, 1e-9);
   assert_near(time.boundary, g.slabs * slab, 1e-9); /* each slab has a separate launch */
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 6, &g), STATUS_OK);
-  assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
-  assert_near(time.latency, 1e-6 + slab, 1e-9);
-  assert_near(time.bytes, 2 * face / 100e9, 1e-9);
+  assert_int_equal(model_predict(model, &g, "p2p", &(struct model_scale){2, 3}, &time), STATUS_OK);
+  assert_near(time.latency, 3 * 1e-6 + 2 * slab, 1e-12);
+  assert_near(time.bytes, 3 * 2 * face / 100e9, 1e-12);
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 2, &g), STATUS_OK);
   model->terms.paths.transports[1].known[STUDY_OTHER_HOST] = 0;
   struct capture capture = capture_begin(stderr);

@@ -311,6 +311,7 @@ static double estimated_by_part(const struct qpu_sgemm_kernel *kernel, size_t p,
 TEST(a_part_estimates_the_whole)
 {
   static const size_t shapes[][3] = {{96, 40, 2000}, {64, 1500, 300}, {480, 64, 512}};
+  double parts[3] = {0};
   for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
       const struct qpu_sgemm_kernel *kernel = &qpu_sgemm_kernels[k];
@@ -320,7 +321,11 @@ TEST(a_part_estimates_the_whole)
              part = estimated_by_part(kernel, shape[0], shape[1], shape[2]);
       if (!(whole > 100e-6 && fabs(part / whole - 1) <= 0.15))
         fail_msg("%s %zu: %g of %g", kernel->name, s, part, whole);
+      parts[s] += part;
     }
+  char text[64];
+  snprintf(text, sizeof text, "%.6f %.6f %.6f", parts[0], parts[1], parts[2]);
+  assert_string_equal(text, "0.041769 0.066981 0.056184");
   const struct qpu_sgemm_kernel *dot = &qpu_sgemm_kernels[qpu_sgemm_dot];
   struct gemm_counts within = estimated(dot, 100, 512, 400), beyond = estimated(dot, 160, 512, 290);
   assert_true(within.instructions < 20000000 && beyond.instructions > 20000000);
@@ -337,13 +342,32 @@ TEST(what_cannot_be_is_refused)
   assert_true(qpu_sgemm_fits(&qpu_sgemm_kernels[qpu_sgemm_67], &pi, why));
   assert_false(qpu_sgemm_fits(&qpu_sgemm_kernels[qpu_sgemm_threads], &pi, why));
   assert_non_null(strstr(why, "two threads"));
+  /* Sizes at the limits of the strides need more memory than there is. */
+  static const struct {
+    enum qpu_sgemm_place place;
+    int n_qpus;
+    size_t p, q, r;
+    const char *why;
+  } cases[] = {{qpu_sgemm_67, 13, 4, 4, 4, "13 QPUs: there are 1 to 12"},
+               {qpu_sgemm_67, 0, 4, 4, 4, "0 QPUs: there are 1 to 12"},
+               {qpu_sgemm_67, 1, 0, 4, 4, "matrices of 0 x 4 by 4 x 4: every size must be 1 at least"},
+               {qpu_sgemm_67, 1, 4, 0, 4, "matrices of 4 x 0 by 0 x 4: every size must be 1 at least"},
+               {qpu_sgemm_67, 1, 4, 4, 0, "matrices of 4 x 4 by 4 x 0: every size must be 1 at least"},
+               {qpu_sgemm_67, 1, 4, (1 << 22) - 2, 4, "memory"},
+               {qpu_sgemm_67, 1, 4, (1 << 22) - 1, 4, "rows of 4194303 and 64 numbers are longer"},
+               {qpu_sgemm_dot, 1, 64, (1 << 22) - 32, 4, "memory"},
+               {qpu_sgemm_dot, 1, 4, (1 << 22) - 31, 4, "rows of 4194288 and 4194304 numbers are longer"},
+               {qpu_sgemm_67, 1, 4, 4, (1 << 30) - 64, "memory"},
+               {qpu_sgemm_67, 1, 4, 4, (1 << 30) - 63, "rows of 4 and 1073741824 numbers are longer"}};
   log_hold(1);
-  assert_int_equal(multiply_on(&qpu_sgemm_kernels[0], &m, 13, NULL), STATUS_USAGE);
-  log_drop();
-  m.q = 0;
-  assert_int_equal(multiply_on(&qpu_sgemm_kernels[4], &m, 12, NULL), STATUS_USAGE);
-  assert_non_null(strstr(log_held(), "1 at least"));
-  log_drop();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    m.p = cases[i].p, m.q = cases[i].q, m.r = cases[i].r;
+    const int beyond = strcmp(cases[i].why, "memory") != 0;
+    assert_int_equal(multiply_on(&qpu_sgemm_kernels[cases[i].place], &m, cases[i].n_qpus, NULL),
+                     beyond ? STATUS_USAGE : STATUS_ENVIRONMENT);
+    assert_non_null(strstr(log_held(), cases[i].why));
+    log_drop();
+  }
   log_hold(0);
 }
 

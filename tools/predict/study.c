@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -288,12 +289,6 @@ static status_t file_add(struct study *study, const char *path)
   return status;
 }
 
-static int ends_in(const char *name, const char *end)
-{
-  size_t length = strlen(name), of_end = strlen(end);
-  return length > of_end && strcmp(name + length - of_end, end) == 0;
-}
-
 /* Adds the document in one line of a log file. The line also has the document's file name. */
 static status_t study_line_add(struct study *study, const char *line, const char *path, int number)
 {
@@ -333,7 +328,7 @@ static status_t lines_add(struct study *study, const char *path)
 
 static int is_json(const struct dirent *entry)
 {
-  return entry->d_name[0] != '.' && ends_in(entry->d_name, ".json");
+  return fnmatch("*.json", entry->d_name, FNM_PERIOD) == 0;
 }
 
 static status_t folder_add(struct study *study, const char *path)
@@ -358,9 +353,9 @@ status_t study_read(const char *path, struct study *study)
   struct stat info;
   struct study s = {.n = 0};
   if (stat(path, &info) != 0) return log_fail(STATUS_ENVIRONMENT, "%s: %s", path, strerror(errno));
-  status_t status = S_ISDIR(info.st_mode)     ? folder_add(&s, path)
-                    : ends_in(path, ".jsonl") ? lines_add(&s, path)
-                                              : file_add(&s, path);
+  status_t status = S_ISDIR(info.st_mode)              ? folder_add(&s, path)
+                    : fnmatch("*.jsonl", path, 0) == 0 ? lines_add(&s, path)
+                                                       : file_add(&s, path);
   if (status == STATUS_OK && s.n == 0)
     status = log_fail(STATUS_ENVIRONMENT,
                       "%s: no document of a run of himeno-gpu, or gemm-gpu --distributed, that passed", path);
