@@ -84,9 +84,3 @@ void energy_end(struct telemetry *telemetry, struct energy *e)
   e->joules = counted && e->scope[0] ? joules - e->counted : 0;
   e->seconds = when - e->begin;
 }
-
-double energy_of_sweeps(const struct energy *e)
-{
-  if (!e->scope[0] || e->seconds < ENERGY_SECONDS_MIN || e->sweeps == 0 || !(e->joules > 0)) return 0;
-  return e->idle_watts > 0 ? e->joules - e->idle_watts * (e->seconds - e->sweeping) : e->joules;
-}

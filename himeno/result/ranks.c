@@ -21,7 +21,6 @@ static double ceiling_seconds(const struct himeno_rank *rank)
 
 double himeno_own_seconds(const struct himeno_rank *rank, double compute, double waited)
 {
-  if (!(rank->ceiling > 0)) return compute;
   return fmax(compute - waited, fmin(compute, ceiling_seconds(rank)));
 }
 

@@ -85,9 +85,6 @@ void energy_add(struct energy *energy, const struct solver_block *block);
 
 void energy_end(struct telemetry *telemetry, struct energy *energy);
 
-/** \brief Returns the joules of all sweeps; 0 if the window cannot be used. */
-double energy_of_sweeps(const struct energy *energy);
-
 /** A rank's data in the report. */
 struct himeno_rank {
   struct rank_row row;

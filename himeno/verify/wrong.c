@@ -109,7 +109,7 @@ static status_t differences_open(const struct solver_grid *grid, struct differen
 static int by_place(const void *a, const void *b)
 {
   const struct point *x = a, *y = b;
-  return (x->place > y->place) - (x->place < y->place);
+  return x->place > y->place ? 1 : -1;
 }
 
 static void points_print(const struct finding *all, int ranks)

@@ -274,7 +274,7 @@ TEST(of_more_blocks_than_fit_those_kept_are_spread_over_all)
   assert_int_equal(r->n, 5 * RECORDS_MAX / 8);
   for (int b = 1; b < r->n; b++) {
     double gap = r->blocks[b].compute - r->blocks[b - 1].compute;
-    assert_true(gap >= 1 && gap <= 8);
+    assert_true(gap >= 1 && gap <= 8 && r->when[b].block + 1 == (int)r->blocks[b].compute);
   }
   record_close(r);
 }
@@ -329,6 +329,46 @@ TEST(the_path_of_bytes_follows_from_counters)
     path->probe.sent = 0;
     himeno_media_find(&ranks);
     assert_int_equal(path->medium, MEDIUM_UNKNOWN);
+  }
+}
+
+TEST(waits_are_subtracted_down_to_the_ceiling)
+{
+  struct himeno_rank rank = {.points = 1000, .row.info.is_cpu = 1, .ceiling_noise = 9};
+  const struct stats_summary at = {.n = 3, .median = 1}, above = {.n = 3, .median = 1.5};
+  assert_true(himeno_own_seconds(&rank, 3, 1) == 3);
+  rank.ceiling = 1000 * HIMENO_BYTES_PER_POINT; /* a sweep takes 1 s */
+  assert_true(himeno_own_seconds(&rank, 3, 1) == 2 && himeno_own_seconds(&rank, 3, 2.5) == 1);
+  assert_true(himeno_own_seconds(&rank, 0.5, 0.25) == 0.5);
+  assert_true(himeno_own_noise(&rank, &at) == 9 && himeno_own_noise(&rank, &above) < 9);
+}
+
+#define RATE "  energy     7.0000 J per sweep, 9.71 GFLOPS/W, 2 devices (board)\n             "
+/* Of two ranks, rank 0 swept for 10 of 20 s, with 100 W in the pauses and 4000 J in total. */
+TEST(energy_is_printed_or_why_it_is_unknown)
+{
+  static const struct {
+    struct energy e;
+    const char *text;
+  } rank1[] = {
+      {{"board", 20, 4000, 0, 5, 100, 10, 1000}, "  energy     unknown: ranks share devices\n"},
+      {{"", 20, 4000, 0, 5, 100, 10, 1000}, "  energy     unknown: not every device has a counter\n"},
+      {{"board", 9.5, 4000, 0, 5, 100, 9, 1000}, "  energy     unknown: too short: 9.5 s of 10\n"},
+      {{"board", 20, 4000, 0, -1, 100, 10, 1000}, "  energy     unknown: too short\n"},
+      {{"board", 20, 4000, 0, 5, 100, 9.9, 1000}, "  energy     unknown: mostly pauses\n"},
+      {{"board", 20, 1000, 0, 5, 100, 10, 1000}, "  energy     unknown: a counter went back\n"},
+      {{"board", 20, 4000, 0, 5, -1, 10, 1000}, RATE "includes the time between blocks\n"},
+      {{"board", 10, 4000, 0, 0, 0, 5, 1000},
+       RATE "an idle power of 100.0 W is subtracted for the time between blocks\n"},
+  };
+  struct himeno_rank rank[2] = {{.points = 1000000000, .energy = rank1[0].e}};
+  char text[256];
+  for (size_t c = 0; c < sizeof rank1 / sizeof *rank1; c++) {
+    FILE *out = fmemopen(text, sizeof text, "w");
+    rank[1] = (struct himeno_rank){.points = 1000000000, .energy = rank1[c].e, .row.shared = c == 0};
+    himeno_energy_text(&(struct himeno_ranks){.n = 2, .rank = rank}, out);
+    fclose(out);
+    assert_string_equal(text, rank1[c].text);
   }
 }
 
