@@ -104,7 +104,7 @@ def weight_of(kernel, graph, some):
 def own_blocks(head, found):
     """Return the blocks of a loop that are not in an inner loop."""
     within = [body for other, body in found.items() if other != head and body < found[head]]
-    return found[head] - set().union(*within) if within else found[head]
+    return found[head].difference(*within)
 
 
 def hot_loop(kernel, graph):

@@ -307,7 +307,7 @@ def ptx_instruction(guard, op, rest):
             bool(guard),
             op.split(".")[0] in ("bra", "ret", "exit", "brx", "trap"),
         )
-        one.target = operands[-1] if op.startswith("bra") else ""
+        one.target = operands[0] if op.startswith("bra") else ""
         return one
     one.memory = ptx_memory(op)
     if one.memory:

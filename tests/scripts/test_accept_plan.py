@@ -20,6 +20,15 @@ import steps
 import timing
 
 
+HOST_FILES = {
+    "file": "\ufeffn1 slots=2 # x; ; n2 max_slots = 3; n3:4; n4 xslots=5 slots=6x; n5; n5; "
+    "n[6-7] max-slots=8 slots=1; fe80::1:2; [::1]; n1:1",
+    "zero": "n1:0 slots=2",
+    "topology": "SwitchName=s1 Level=0 Nodes=n[1-2]; SwitchName=s2 Level=0 Nodes=n9; SwitchName=s3 "
+    "Level=1 Nodes=n1; SwitchName=s4 Level=0; Level=0 Nodes=n1; SwitchName=s5 Level=0 Nodes=::1,n5",
+}
+
+
 class Plan(helper.Case):
     def test_lists_of_hosts_keep_their_zeros(self):
         """lists of hosts keep their zeros"""
@@ -48,6 +57,32 @@ class Plan(helper.Case):
                 raise AssertionError((text, hosts.expand(text)[:3]))
             except hosts.BadInput:
                 pass
+
+    def test_hosts_of_each_source(self):
+        """hosts, slots, launchers, leaf switches and durations are those of each source"""
+        for name, text in HOST_FILES.items():
+            pathlib.Path(name).write_text(text.replace("; ", "\n"))
+        self.replace(hosts, "checked_launcher", lambda text, names: f"{text} #{len(names)}")
+        a, lines = argparse.Namespace(topology="topology"), []
+        for nodes, a.hosts, a.hostfile, a.launcher in (
+            *((None, *of, None) for of in ((None, None), ("n1", "file"), (None, "zero"), ("", ""))),
+            ("", "n2,n1,n2", None, None),
+            *(("m[1-2]", text, None, None) for text in (None, "", "n2,n1,n2", "n5,fe80::1:2")),
+            *((None, None, "file", launcher) for launcher in (None, "go {list}")),
+        ):
+            more = {"SLURM_JOB_NODELIST": nodes, "SLURM_JOB_ID": "7"} if nodes else {}
+            self.replace(os, "environ", {"MPIRUN": "run"} if nodes == "" else more)
+            try:
+                a.names = hosts.names(a)
+                lines += [a.names, a.slots, hosts.leaves(a)]
+                lines.append(hosts.filled(hosts.launcher(a), a.names[:2], [2, 3]))
+            except hosts.BadInput as error:
+                lines.append(error)
+        lines += map(hosts.duration, ("90", "1.5m", ".5h", "2d", "1s"))
+        for text in ("0", "1w", "1.5.1", "m"):
+            with self.assertRaisesRegex(argparse.ArgumentTypeError, f"^{text}: must be a positive"):
+                hosts.duration(text)
+        self.as_before("hosts", "\n".join(map(str, lines)))
 
     def devices(self, **settings):
         """Return the devices of n1 and n2 in such a job, True if they are GPUs, and --per-host."""

@@ -54,6 +54,7 @@ esac
 """
 BODIES = {
     "sass": ".text.some:\n.L_x_1:\n%s",
+    "loop": ".text.some:\n%s",
     "ptx": ".visible .entry some(\n)\n{\n$L:\n%s\n}",
     "gcn": "some:\n\t.amd_kernel_code_t\n.L:\n%s\n",
 }
@@ -369,7 +370,8 @@ print('"0","other","byte","7"\\n==ERROR== ERR_NVGPUCTRPERM == no permission')
 
     def test_instructions(self):
         """each instruction has its registers, memory, unit and class"""
-        for isa, form in (("sass", "/*%04x*/ %s ;"), ("ptx", "%.0s%s;"), ("gcn", "%.0s\t%s")):
+        sass = "/*%04x*/ %s ;"
+        for isa, form in ("sass", sass), ("ptx", "%.0s%s;"), ("gcn", "%.0s\t%s"), ("loop", sass):
             lines = (helper.SOURCE / "tests/golden/instructions.txt").read_text().splitlines()
             code = [
                 one
@@ -378,7 +380,7 @@ print('"0","other","byte","7"\\n==ERROR== ERR_NVGPUCTRPERM == no permission')
                 for one in line.split(": ")[1].split(" ; ")
             ]
             text = "\n".join(form % (16 * place, one) for place, one in enumerate(code))
-            (kernel,) = listing.READERS[isa](BODIES[isa] % text)
+            (kernel,) = listing.READERS.get(isa, listing.read_sass)(BODIES[isa] % text)
             found = [vars(one) for one in kernel.code]
             self.assertEqual(len(found), len([one for one in code if ":" != one[-1]]))
             lines = [", ".join(f"{key}={one[key]}" for key in one if one[key]) for one in found]
