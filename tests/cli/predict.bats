@@ -191,6 +191,21 @@ m["tile_points"] = 1e-320|tile_points is 9\.99989e-321: must be whole numbers fr
 m["ranks_most"] = 2.5|ranks_most is 2\.5: must be whole numbers from 1 to 1e\+09
 m["overlap"] = "yes"|overlap is neither
 m["ranks_most"] = -3|ranks_most is -3: must be whole numbers from 1 to
+m["cache_points"] = -1|cache_points is -1: must be 0 to 1e\+18
+m["device_spread"] = 11|device_spread is 11: must be 0 to 10$
+m.update(device_spread=0, memory_share=-1)|memory_share is -1: must be 0 to 10000
+m.update(device_spread=0, memory_share=0, sharers_most=-1)|sharers_most is -1: must be whole numbers from 0 to 1e\+09
+m.update(device_spread=0, memory_share=0, sharers_most=0, memories=-1)|memories is -1: must be whole numbers from 0 to 1e\+09
+m.update(multiprocessors=1, tile=[0, -1])|tile is -1: must be whole numbers from 0 to 1e\+09
+m.update(multiprocessors=0, tile=[1, 1])|multiprocessors is 0: must be whole numbers from 1 to 1e\+09
+m.update(multiprocessors=0, tile=[0, 1], hidden_share=-1)|hidden_share is -1: must be 0 to 10000
+m["runs"] = -1|runs is -1: must be whole numbers from 0 to 1e\+09
+m["hosts_most"] = 0|hosts_most is 0: must be whole numbers from 1 to 1e\+09
+m["per_host"] = -1|per_host is -1: must be whole numbers from 0 to 1e\+09
+m["points"][0] = 0|points\[0\] is 0: must be 1 to 1e\+18
+m["bytes_most"] = -1|bytes_most is -1: must be 0 to 1e\+18
+m["paths"][0]["same_host"]["residual"] = -1|paths\[0\]\.same_host\.residual is -1: must be 0 to 1e\+09
+m["held_out"] = {"predicted": 1, "median_error": -1}|held_out\.median_error is -1: must be 0 to 10000
 m["points"] = [10, 5]|points\[1\] is 5: must be 10 to 1e\+18
 m["spread"] = -1|spread is -1: must be 0 to 10
 m["replicates"] = [[1]]; m["freedom"] = 5|replicates\[0\]\[1\] is missing
