@@ -84,15 +84,8 @@ class Case(unittest.TestCase):
 class Options:
     """The options of a run of scripts/accept on four hosts."""
 
-    names, folder, soak, slice, limit, seconds, per_host = (
-        ["a", "b", "c", "d"],
-        ".",
-        100,
-        25,
-        5,
-        1,
-        1,
-    )
+    names, folder, soak, slice, limit = ["a", "b", "c", "d"], ".", 100, 25, 5
+    seconds = per_host = 1
     options, gemm_options, size, policy, ignored = [], [], "XS", "default", []
     prometheus = level = block = timeout = None
     backend, listed, are_gpus, asked = "", {}, False, False

@@ -53,10 +53,8 @@ class Plan(helper.Case):
             self.assertEqual(hosts.expand(text), names.split())
         endless = "n[1-9999]m[1-9999] n[1-200000] n[1-60000],m[1-60000]"
         for text in (endless + " n[] n[1,] n[1-2 n] n[[1]] n[2-1]m[1] n[1]/.. -[1-2]").split():
-            try:
-                raise AssertionError((text, hosts.expand(text)[:3]))
-            except hosts.BadInput:
-                pass
+            with self.assertRaises(hosts.BadInput, msg=text):
+                hosts.expand(text)
 
     def test_hosts_of_each_source(self):
         """hosts, slots, launchers, leaf switches and durations are those of each source"""
@@ -84,9 +82,10 @@ class Plan(helper.Case):
                 hosts.duration(text)
         self.as_before("hosts", "\n".join(map(str, lines)))
 
-    def devices(self, **settings):
+    def devices(self, given=(), **settings):
         """Return the devices of n1 and n2 in such a job, True if they are GPUs, and --per-host."""
-        a = argparse.Namespace(names=["n1", "n2"], per_host=None, slots={}, expected={})
+        a = {"names": ["n1", "n2"], "per_host": None, "slots": {}, "expected": {}, **dict(given)}
+        a = argparse.Namespace(**a)
         with unittest.mock.patch.dict(
             os.environ, PATH=f"{os.getcwd()}:{os.environ['PATH']}", **settings
         ):
@@ -114,6 +113,11 @@ class Plan(helper.Case):
             "   Nodes=n[2-3] CPU_IDs=0-15 Mem=0 GRES=gpu:h100:7(IDX:0-6),nic:1(IDX:0)\n"
         )
         found.append(self.devices(SLURM_JOB_ID="7", SLURM_GPUS_ON_NODE="8"))
+        slots, listed = {"n1": 3, "n2": 5}, {"n1": {"gpus": [{"count": 6}, {}]}, "n2": {}}
+        for given in ({}, {"slots": slots}, {"slots": slots, "expected": listed}, {"per_host": 1}):
+            found.append(self.devices(given, SLURM_JOB_ID="7"))
+        with self.assertRaisesRegex(hosts.BadInput, "^--per-host 0: must be at least 1$"):
+            self.devices({"per_host": 0})
         self.as_before("devices by Slurm", "\n".join(map(str, found)))
 
         run = helper.Run()
@@ -122,7 +126,17 @@ class Plan(helper.Case):
         run.a.devices = dict.fromkeys("abc", 2)
         self.assertEqual(counts.short(run, "abc"), {"b": "1 of 2 GPUs are usable, all on a"})
         run.a.listed = run.a.devices
-        self.assertEqual(counts.short(run, "bc"), {"b": "1 of 2 GPUs are usable"})
+        self.assertEqual(counts.short(run, "bcd"), {"b": "1 of 2 GPUs are usable"})
+        run.documents["alone-a"].update(config={"backend": "qpu"})
+        self.assertEqual(counts.short(run, "ab"), {"b": "1 of 2 GPUs are usable"})
+        run.a.are_gpus = True
+        self.assertEqual(list(counts.short(run, "ab")), ["a", "b"])
+        run.a.backend = "cpu"
+        self.assertEqual(counts.short(run, "ab"), {})
+        unused = {"ranks": [{}, {"host_devices_unused": 3}, {"host_devices_unused": 2}]}
+        self.assertEqual(
+            [counts.seen_by(one) for one in (None, {"ranks": [{}]}, unused)], [1, 1, 4]
+        )
 
     def test_locked(self):
         """a folder that another run uses is refused"""

@@ -35,12 +35,9 @@ class Accepting(helper.Case):
             run = helper.Run()
             done = {name: {"name": name, "hosts": [name], "ranks": [2]} for name in "abc"}
             for name, devices in zip("abc", [*uuids.split(), "xy"]):
+                host = "c" if name == "c" else "n"
                 ranks = [
-                    {
-                        "rank": rank,
-                        "host": "c" if name == "c" else "n",
-                        "uuid": uuid if uuid != "-" else None,
-                    }
+                    {"rank": rank, "host": host, "uuid": uuid.strip("-") or None}
                     for rank, uuid in enumerate(devices)
                 ]
                 run.documents[name] = {"ranks": ranks}
@@ -183,19 +180,14 @@ class Accepting(helper.Case):
         """CUDA's devices multiply bf16 too: a slow one is drained, and one without such a kernel is
         not judged"""
 
+        rank = {"rank": 0, "uuid": "", "starved": 0}
+
         def judged(outcomes=(), options=(), backend="cuda", slow=()):
             documents = {
                 f"products{of}-{name}": {
                     "config": {"backend": backend},
                     "result": {"samples": [1] * 9},
-                    "ranks": [
-                        {
-                            "rank": 0,
-                            "uuid": "",
-                            "gflops": 90 if (of, name) in slow else 100,
-                            "starved": 0,
-                        }
-                    ],
+                    "ranks": [{**rank, "gflops": 90 if (of, name) in slow else 100}],
                 }
                 for of in ("", "-bf16")
                 for name in "abcd"
@@ -207,11 +199,8 @@ class Accepting(helper.Case):
             left = stages.products(run, ["a", "b", "c", "d"])
             return ["".join(left), run.launched, run.findings, run.notes]
 
-        none = {
-            "outcome": "usage",
-            "why": "backend cuda has no kernel for this product: "
-            "its last one does not take type bf16",
-        }
+        why = "backend cuda has no kernel for this product: its last one does not take type bf16"
+        none = {"outcome": "usage", "why": why}
         found = [judged(), judged(backend="cpu"), judged(options=["--type=f16"])]
         found += [judged(slow=[(of, "c")]) for of in ("-bf16", "")]
         found += [judged([("b", {"outcome": "wrong"})]), judged([("b", none), ("d", none)])]

@@ -131,6 +131,19 @@ class Said(helper.Case):
         run.documents["alone-b"]["version"] = None  # no change
         self.said("bad", run, "accept.html", "metrics")
         run = self.run_of(rates)
+        checks = {**report.tally(run), "failed": 2, "failing": {"b", "d"}, "unchecked": {}}
+        (named,) = checks["passing"]
+        some = {**checks, "failed": 0, "unchecked": {named: run.tested, "x": ["a", "b"]}}
+        self.replace(report, "titles", lambda run: {named: "the title", "x": "other"})
+        gone, lines = {"kind": "not started"}, []
+        for run.a.level, run.left_out, run.findings, alike, counted in (
+            *((2, ["all"], [1] * count, [], checks) for count in (0, 1, 2)),
+            *((None, [], [], [], counted) for counted in (None, checks, some)),
+            *((1, [], [1], alike, checks) for alike in ([gone], [gone, {"kind": "slow"}])),
+        ):
+            lines.append(report.conclusion(run, alike, counted))
+        self.as_before("accept: conclusions", "\n".join(lines))
+        run = self.run_of(rates)
         for name in run.a.names:
             run.find("slow", [name], f"GFLOPS of {name}", run.done[f"alone-{name}"], None, ["x"])
         self.said("alike", run)

@@ -61,14 +61,8 @@ class Shared(helper.Case):
                 log.write("\n".join(("$ mpirun true", *lines)) + "\n")
             return processes.last_words("log")
 
-        framed = (
-            rule,
-            "mpirun has found",
-            "too few slots. Ask for fewer.",
-            "",
-            "Or name more hosts.",
-            rule,
-        )
+        framed = "mpirun has found|too few slots. Ask for fewer.||Or name more hosts.".split("|")
+        framed = (rule, *framed, rule)
         self.assertEqual(said(*framed), "mpirun has found too few slots.")
         self.assertEqual(
             said("himeno-gpu: warning: a", "himeno-gpu: no such device", *framed),

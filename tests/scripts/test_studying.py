@@ -168,11 +168,8 @@ class Studying(helper.Case):
                 json.dump(document, file)
             return store.finished(".", point) is not None
 
-        self.assertTrue(finished("pass"))
-        self.assertTrue(finished("slow"))
-        self.assertFalse(finished("wrong"))
-        self.assertFalse(finished("pass", size="M"))
-        self.assertFalse(finished("pass", weak=True))
+        self.assertEqual(list(map(finished, ("pass", "slow", "wrong"))), [True, True, False])
+        self.assertFalse(finished("pass", size="M") or finished("pass", weak=True))
 
         def time(samples):
             return store.seconds_a_sweep(
