@@ -103,6 +103,7 @@ TEST(a_noisy_run_is_not_slow)
   assert_int_equal(checked(run, "{\"devices_per_host\": 9}").outcome, CHECK_FAIL);
   assert_int_equal(outcomes(run, "{\"noise_max\": 0.1, \"efficiency_min\": 2}", CHECK_FAIL), 1);
   assert_int_equal(checked(quiet, "{\"efficiency_min\": 2}").outcome, CHECK_FAIL);
+  assert_int_equal(outcomes(quiet, "{\"noise_max\": 0, \"efficiency_min\": 2}", CHECK_NOISY), 2);
   json_decref(run);
   json_decref(quiet);
 }

@@ -140,11 +140,8 @@ void qpu_predecode(uint64_t word, struct qpu_decoded *d)
   d->plain = d->kind == QPU_ALU && !d->rotation && !d->inst.sf && d->target_add != REG_SPECIAL &&
              d->target_mul != REG_SPECIAL && (d->inst.cond_add <= QPU_COND_ALWAYS) &&
              (d->inst.cond_mul <= QPU_COND_ALWAYS);
-  if (d->plain && !d->add) d->target_add = REG_DISCARD;
-  if (d->plain && !d->mul) d->target_mul = REG_DISCARD;
   d->opens = d->effects.opens[0] | (uint64_t)d->effects.opens[1] << 16 | (uint64_t)d->effects.opens[2] << 32;
-  d->direct =
-      d->target_add != d->source[2] && d->target_add != d->source[3] && d->target_add != d->target_mul;
+  d->direct = d->target_add != d->source[2] && d->target_add != d->source[3];
   int usual_ports = (!d->port_a || d->port_a == QPU_R_UNIFORM) && (!d->port_b || d->port_b == QPU_R_UNIFORM);
   int usual_signal = d->inst.sig == QPU_SIG_NONE || d->inst.sig == QPU_SIG_SMALL_IMMEDIATE;
   d->fast = d->plain && usual_ports && usual_signal && !d->error && !d->rule;

@@ -223,7 +223,6 @@ static void count_work(struct qpu_emu *emu)
   for (size_t page = emu->first_page; page < emu->end_page; page++)
     for (int i = 0; emu->pages[page] && i < QPU_PAGE_WORDS; i++) {
       const struct qpu_decoded *d = &emu->pages[page][i];
-      if (!d->valid) continue;
       emu->stats.flops += d->issued * d->flops * QPU_LANES;
       emu->stats.arithmetic += d->flops ? d->issued : 0;
       emu->stats.uniforms += d->port_a == QPU_R_UNIFORM || d->port_b == QPU_R_UNIFORM ? d->issued : 0;

@@ -41,7 +41,7 @@ struct qpu_decoded {
   uint8_t port_a, port_b; /**< peripheral address to read, 0 for none */
   /** 1: reads only registers and uniforms, and writes only registers: see qpu_issue_fast */
   uint8_t fast;
-  uint8_t direct; /**< 1: the mul ALU neither reads nor writes the add ALU's target */
+  uint8_t direct; /**< 1: the mul ALU does not read the add ALU's target */
   uint8_t may_stall;
   uint8_t rotation; /**< lanes by which the mul ALU's source is rotated upward, 0 to 15 */
   uint8_t plain;    /**< 1: writes only registers, without rotation, flags and conditions */
