@@ -217,8 +217,8 @@ worn() {
   [ "$(json "$document" '[(round(p["gflops"], 3), round(p["peak_share"], 5)) for p in [d["sizes"][1]["rungs"][0]["predicted"]]]')" = "[(2.499, 0.02499)]" ]
   grep -Eq '^      naive          *[0-9.]+ \([0-9.]+\)  *[0-9.]+ \(2\.5\) *$' <<<"$output"
   local wrong
-  "$gemm" -b cpu --ladder --sizes 16 -t 0.01 --ceilings 0.001,0.001,0.001,1
-  for wrong in 100 100,10,1000 100,10,1000,4,5 100,10,1000,0.5 100,10,1000,4.5 100,10,1000,0 0.0009,10,1000,4 100,10,x,4; do
+  "$gemm" -b cpu --ladder --sizes 16 -t 0.01 --ceilings 0.001,0.001,1000000000,1
+  for wrong in 100 100,10,1000 100,10,1000,4,5 100,10,1000,0.5 100,10,1000,4.5 100,10,1000,0 0.0009,10,1000,4 100,10,1000000001,4 100,10,x,4; do
     run "$gemm" -b cpu --ladder --sizes 16 --ceilings "$wrong"
     expect_status 2
     [[ $output == *"--ceilings $wrong: must be four positive numbers"* ]]

@@ -32,11 +32,12 @@ follows_schema() { has_jsonschema && follows mem "$1"; }
 @test "the roofline has ceilings, points from 1/16 to 512 operations a byte, and kernels of other documents" {
   needs_results
   recorded h100-2026-11-check/runs.jsonl ladder-cuda-L run-cuda-XL ./
-  run --separate-stderr quick -b cpu --roofline --sizes 1M,64K --kernels ladder-cuda-L.json,run-cuda-XL.json --json roof.json
+  run --separate-stderr quick -b cpu --roofline --sizes 64M,64K --kernels ladder-cuda-L.json,run-cuda-XL.json --json roof.json
   expect_status 0
-  [[ $stderr == *'warning: --sizes: --roofline uses only the first, 1.0 MiB' ]]
+  [[ $stderr == *'warning: --sizes: --roofline uses only the first, 64.0 MiB' ]]
   follows_schema roof.json
-  [ "$(json roof.json '[p["intensity"] for p in d["roofline"]["points"]] == [2.0 ** e for e in range(-4, 10)], max(p["gflops"]["median"] for p in d["roofline"]["points"]) == d["roofline"]["peaks"][0]["gflops"]')" = "True True" ]
+  [ "$(json roof.json '[p["intensity"] for p in d["roofline"]["points"]] == [2.0 ** e for e in range(-4, 10)], max(p["gflops"]["median"] for p in d["roofline"]["points"]) == d["roofline"]["peaks"][0]["gflops"],
+    {v["bytes"] for v in d["roofline"]["levels"]} - {16 << 10, 64 << 20} <= {d["device"]["cache_bytes"] // 4 >> 16 << 16}')" = "True True True" ]
   # A kernel with three sweeps per pass has three times the operations per byte.
   [ "$(json roof.json 'sorted({(k["name"].split()[0], round(k["intensity"] * 56)) for k in d["roofline"]["kernels"]} & {("stream", 34), ("temporal2", 68), ("temporal3", 102)})')" = \
     "[('stream', 34), ('temporal2', 68), ('temporal3', 102)]" ]

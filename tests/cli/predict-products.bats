@@ -120,6 +120,7 @@ Model: seconds per product = interior + exchange that does not overlap + reducti
 + 0.02195 x bytes of its host's ranks / bandwidth of the path (+- 0.027) | C is made in rounds of 4 tiles of 32x64 | a hidden second of an exchange that a host attends costs 0.0625 s | path by staged within a host: 22.00 us + bytes / 4.6 GB/s, through shared memory
 path by staged between hosts: 50.00 us + bytes / 3 GB/s, through shared memory | each of 2 ranks on one memory takes 1.17 times as long per point | typical error of the fitted time of a run: 1.0%; staged 1.0%
 REPORT
+  [[ $("$predict" --model product-model.json -n 2) == *"Strong scaling of 256 by staged"* ]]
 }
 
 @test "products without --distributed or of another type are left out; runs of two programs are no study" {
