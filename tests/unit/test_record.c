@@ -31,7 +31,7 @@ TEST(each_block_has_its_row_until_the_table_is_full)
 TEST(a_hot_block_among_a_million_is_in_its_row)
 {
   static struct series s;
-  const struct telemetry_sample hot = {700, 1200, 2619, 91, THROTTLE_THERMAL};
+  const struct telemetry_sample hot = {700, 1200, 0, 91, THROTTLE_THERMAL};
   const int blocks = 1000000, at = 54321;
   int hot_rows = 0;
   series_open(&s, 1);
@@ -43,7 +43,7 @@ TEST(a_hot_block_among_a_million_is_in_its_row)
   for (int r = 0; r < series_rows(&s); r++) hot_rows += s.rows[r].celsius == 91;
   const struct telemetry_sample *row = &s.rows[at / s.each];
   assert_int_equal(hot_rows, 1);
-  assert_true(row->celsius == 91 && row->watts == 700 && row->sm_mhz == 1200 &&
+  assert_true(row->celsius == 91 && row->watts == 700 && row->sm_mhz == 1200 && row->memory_mhz == 0 &&
               row->throttle == THROTTLE_THERMAL);
 }
 
@@ -64,7 +64,7 @@ TEST(unknown_values_are_not_the_least)
   series_worst(&worst, &sample);
   assert_true(worst.sm_mhz == 1980 && worst.celsius == 55 && worst.throttle == 0);
   series_worst(&worst, &none);
-  assert_true(worst.sm_mhz == 1980 && worst.watts == 300 && worst.throttle == 0);
+  assert_true(worst.memory_mhz == 2619 && worst.watts == 300 && worst.throttle == 0);
   const struct record_telemetry fallen = {.before.corrected = 5, .after.corrected = 2};
   assert_int_equal(record_rise(&fallen, FACT_CORRECTED), 0);
 }
@@ -306,10 +306,10 @@ TEST(the_path_of_bytes_follows_from_counters)
     int nvlinks;
     enum path_medium medium;
   } cases[] = {
-      {"p2p", "", 101, 3, 18, MEDIUM_NVLINK},      {"p2p", "", 90, 100, 18, MEDIUM_NVLINK},
-      {"nccl", "", 50, 104, 18, MEDIUM_DISGUISED}, {"nccl", "", 50, 50, 18, MEDIUM_UNKNOWN},
-      {"ipc", "", -1, 104, 0, MEDIUM_PCIE},        {"p2p", "", -1, 104, -1, MEDIUM_PCIE},
-      {"p2p", "", -1, -1, 18, MEDIUM_UNKNOWN},     {"staged", "shared memory", 0, 104, 18, MEDIUM_HOST},
+      {"p2p", "", 101, 3, 18, MEDIUM_NVLINK},    {"p2p", "", 90, 100, 18, MEDIUM_NVLINK},
+      {"nccl", "", 89, 90, 1, MEDIUM_DISGUISED}, {"nccl", "", 89, 89, 18, MEDIUM_UNKNOWN},
+      {"ipc", "", -1, 104, 0, MEDIUM_PCIE},      {"p2p", "", -1, 104, -1, MEDIUM_PCIE},
+      {"p2p", "", -1, -1, 18, MEDIUM_UNKNOWN},   {"staged", "shared memory", 0, 104, 18, MEDIUM_HOST},
       {"pageable", "", 0, 104, 18, MEDIUM_HOST}};
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     struct himeno_rank rank[2] = {{.row.host = "n1"}, {.row.host = "n1", .n_paths = 1}};
