@@ -151,10 +151,8 @@ class Plan(helper.Case):
     def test_how_long_it_takes(self):
         """the estimated duration counts steps by stage and in waves, follows the pace so far, and
         is at most the budget"""
-        self.assertEqual(
-            [timing.text(one) for one in (0, 99, 100, 3600, 3660, 7800)],
-            ["1 s", "99 s", "2 min", "1 h", "1 h 1 min", "2 h 10 min"],
-        )
+        texts = list(map(timing.text, (0, 99, 100, 3600, 3660, 7800)))
+        self.assertEqual(texts, ["1 s", "99 s", "2 min", "1 h", "1 h 1 min", "2 h 10 min"])
 
         def of(names, **more):
             given = {"seconds": 2, "parallel": 4, "rounds": 3, "leaves": {}, **more}
@@ -165,20 +163,13 @@ class Plan(helper.Case):
 
         leaves = {"x": "abc", "y": "de", "z": "abcdef"}
         self.as_before("timing", timing.stages(of("abcdef", leaves=leaves)))
-        self.assertEqual(
-            [timing.stages(of(names))["pairs"][0] for names in ("a", "ab", "abc", "abcd")],
-            [0, 1, 3, 6],
-        )
+        steps_of_pairs = [timing.stages(of("abcd"[:n]))["pairs"][0] for n in (1, 2, 3, 4)]
+        self.assertEqual(steps_of_pairs, [0, 1, 3, 6])
         self.assertEqual(timing.stages(of("a"))["all"], (0, 0))
         now = [100]
         self.replace(timing.time, "time", lambda: now[0])
-        self.assertEqual(
-            [
-                timing.Timing(of("ab", **more)).expected()
-                for more in ({}, {"budget": 25}, {"soak": 50})
-            ],
-            [80, 25, 60],
-        )
+        some = of("ab"), of("ab", budget=25), of("ab", soak=50)
+        self.assertEqual([timing.Timing(one).expected() for one in some], [80, 25, 60])
         run = types.SimpleNamespace(a=types.SimpleNamespace(write_inventory=None))
         run.timing = types.SimpleNamespace(remaining=lambda: 9)
         passed, slow = {"a": {"outcome": "pass"}}, {"a": {"outcome": "slow"}}
@@ -212,10 +203,8 @@ class Plan(helper.Case):
         for level in 1, 2:
             self.assertLess(at(level).limit, at(level).budget)
         self.assertLess(at(3).soak, at(3).budget)
-        self.assertEqual(
-            (at(1).stages, at(2).stages, at(1).seconds, at(1, "--seconds").seconds),
-            (["alone"], "all", 5, 9),
-        )
+        found = at(1).stages, at(2).stages, at(1).seconds, at(1, "--seconds").seconds
+        self.assertEqual(found, (["alone"], "all", 5, 9))
         none = vars(at(None))
         unset = dict.fromkeys(("budget", "block", "timeout", "soak"))
         self.assertEqual(none, {**none, **unset, "seconds": 9})
@@ -267,17 +256,11 @@ class Plan(helper.Case):
     def test_a_soak_goes_on_for_the(self):
         """a soak uses the time that a slice left over"""
         self.replace(soaking.stages, "alone", lambda run, names: names)
-        self.replace(
-            soaking,
-            "after_failure",
-            lambda run, step, names: [name for name in names if name != "a"],
-        )
+        self.replace(soaking, "after_failure", lambda run, step, names: names[names[0] == "a" :])
         run = helper.Run()
         soaking.soak(run)
-        self.assertEqual(
-            run.launched,
-            ["soak-0000-memory", "soak-0001-compute", "soak-0002-memory", "soak-0003-compute"],
-        )
+        slices = "0000-memory 0001-compute 0002-memory 0003-compute".split()
+        self.assertEqual(run.launched, [f"soak-{one}" for one in slices])
         run = helper.Run()
         run.a.soak = 10
         soaking.soak(run)

@@ -29,6 +29,21 @@ class Accepting(helper.Case):
             stages.devices(run, run.a.names)
             self.assertEqual(run.launched, launched)
 
+    def test_devices_are_counted(self):
+        """a host that does not answer has the most common number of devices"""
+        for names, backend, counted in (
+            ("abcd", "", [2, 2, 3, 2]),
+            ("a", "", [2]),
+            ("c", "qpu", [3]),
+        ):
+            run = helper.Run({"count-b": {"outcome": "hang"}})
+            for name, unused in zip("abcd", (1, 5, 2, 1)):
+                run.documents[f"count-{name}"] = {"ranks": [{"host_devices_unused": unused}]}
+            run.a.names, run.a.backend, run.a.devices = list(names), backend, None
+            stages.count(run)
+            self.assertEqual(run.a.devices, dict(zip(names, counted)))
+            self.assertEqual((run.a.asked, len(run.notes)), (True, len(names + backend) == 1))
+
     def test_two_names_of_one_host(self):
         """two names reach one host if host name and a device are equal, or a device is unknown"""
         for uuids, twice in (("xy xz", {"b"}), ("xy zw", set()), ("xy -", {"b"}), ("- xy", {"b"})):
@@ -214,12 +229,8 @@ class Accepting(helper.Case):
             {"rank": rank, "of": of, "host": "b", "words": "", "uuid": uuid}
             for rank, of, uuid in ((1, "compute", "x"), (3, "exchange", "y"))
         ]
-        self.assertEqual(
-            stages.stragglers(
-                run, {"hosts": ["c", "a", "b"], "ranks": [1, 2, 1]}, {"stragglers": slow}
-            ),
-            {"a"},
-        )
+        step = {"hosts": ["c", "a", "b"], "ranks": [1, 2, 1]}
+        self.assertEqual(stages.stragglers(run, step, {"stragglers": slow}), {"a"})
         self.assertEqual(run.found(), [("slow", "a")])
         self.assertEqual(run.findings[0]["device"], "x")
 

@@ -78,6 +78,8 @@ class Said(helper.Case):
                 rank.update(host_devices_unused=2 * (host == "c"), pci=f"0000:{host}{at}:00.0")
                 rank["theory"] = {"share": 0.8 - 0.1 * (host == "c")}
                 telemetry = {"celsius": [40, 50 + gflops], "watts": [300, 400], "sm_mhz": [9, 8]}
+                if (host, at) == ("d", 1):  # its temperature, power and clock are unknown
+                    telemetry = {"celsius": None, "watts": [], "sm_mhz": None}
                 rank["telemetry"] = {**telemetry, "ecc": {"corrected": 3 * at, "uncorrected": 0}}
             document.update(ranks=ranks, version="0.1.0")
             document["result"]["energy"] = {"gflops_per_watt": 9 - 2 * (host == "b")}
