@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Report of an emulated run: instruction counts instead of speed, and a modelled bound for a
  * Raspberry Pi 1 to 3. */
-#include <math.h>
-
 #include "base/report.h"
 #include "himeno/report/report.h"
 
@@ -29,11 +27,10 @@ static double memory_gflops(double bytes_per_second)
   return bytes_per_second / HIMENO_BYTES_PER_POINT * HIMENO_FLOP_PER_POINT / 1e9;
 }
 
-/* Returns the GFLOPS if instructions were the only limit. */
+/* Returns the GFLOPS if instructions were the only limit; infinity if there were none. */
 static double instruction_gflops(const struct himeno_counts *counts)
 {
-  double each = vector_instructions(counts);
-  return each > 0 ? INSTRUCTIONS_PER_SECOND * LANES / each * HIMENO_FLOP_PER_POINT / 1e9 : 0;
+  return INSTRUCTIONS_PER_SECOND * LANES / vector_instructions(counts) * HIMENO_FLOP_PER_POINT / 1e9;
 }
 
 void himeno_counts_text(const struct himeno_counts *c, const struct himeno_timing *t, FILE *out)
@@ -77,7 +74,7 @@ void himeno_counts_document(struct doc *d, const struct himeno_counts *c)
            "Of one point of a sweep on a Raspberry Pi, by a model: no measurement "
            "(doc/explanation/qpu-time.md). All "
            "launches of a sweep count, over all ranks, and no exchange.",
-           c->estimate_points ? 1e-9 * emulated_share(c->estimate_ns, c->estimate_points) : NAN);
+           report_known(1e-9 * emulated_share(c->estimate_ns, c->estimate_points)));
   doc_end(d);
 }
 
@@ -89,8 +86,7 @@ void himeno_bound_document(struct doc *d, const struct himeno_counts *counts)
     return;
   doc_reals(d, "memory_gbps", 0, "GB/s", "", LEAST_BYTES_PER_SECOND / 1e9, MOST_BYTES_PER_SECOND / 1e9);
   doc_real(d, "instruction_gflops", DOC_OPTIONAL, "GFLOPS",
-           "Were memory no bound: 750 million instructions per second.",
-           counts->instructions ? instruction_gflops(counts) : NAN);
+           "Were memory no bound: 750 million instructions per second.", instruction_gflops(counts));
   doc_end(d);
 }
 
