@@ -42,10 +42,9 @@ static int needs_host(const struct judge_run *run, enum check_of of)
   if (of & NOISE_OF_RUN || of == OF_PAIRS) return 1;
   if (!(of & (NOISE_OF_DEVICE | NEEDS_SERIES))) return 0;
   if (run->ranks[0].takes_cores) return 1;
-  for (int s = 0; s < run->n_stragglers && s < JUDGE_FOUND_MAX; s++)
+  for (int s = 0; s < judge_stored(run->n_stragglers); s++)
     exchange &= run->stragglers[s].of == JUDGE_EXCHANGE;
-  for (int s = 0; s < run->n_slowdowns && s < JUDGE_FOUND_MAX; s++)
-    exchange &= run->slowdowns[s].of == JUDGE_EXCHANGE;
+  for (int s = 0; s < judge_stored(run->n_slowdowns); s++) exchange &= run->slowdowns[s].of == JUDGE_EXCHANGE;
   return !(of & NOISE_OF_DEVICE) && exchange;
 }
 

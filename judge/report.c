@@ -53,7 +53,7 @@ static void stragglers_text(const struct judge_run *run, FILE *out)
   if (run->n_ranks >= STRAGGLER_RANKS_MIN && had > 0 && had < need)
     fprintf(out, "  stragglers: not checked, %d timed block%s, and %d ranks need %d\n", had,
             had == 1 ? "" : "s", run->n_ranks, need);
-  for (int s = 0; s < run->n_stragglers && s < JUDGE_FOUND_MAX; s++)
+  for (int s = 0; s < judge_stored(run->n_stragglers); s++)
     fprintf(out, "  STRAGGLER  %s\n", suspect_straggler(run, &run->stragglers[s], line, sizeof line));
   if (run->n_stragglers > JUDGE_FOUND_MAX)
     fprintf(out, "  ... and %d more stragglers\n", run->n_stragglers - JUDGE_FOUND_MAX);

@@ -187,7 +187,7 @@ double suspect_most_counted(const struct judge_run *run, struct check *check)
 
 static int is_straggler(const struct judge_run *run, int rank, enum judge_of of)
 {
-  for (int s = 0; s < run->n_stragglers && s < JUDGE_FOUND_MAX; s++)
+  for (int s = 0; s < judge_stored(run->n_stragglers); s++)
     if (run->stragglers[s].rank == rank && run->stragglers[s].of == of) return 1;
   return 0;
 }
@@ -195,7 +195,7 @@ static int is_straggler(const struct judge_run *run, int rank, enum judge_of of)
 /* Returns whether a rank's exchange was slow for at least half of another rank's slowdown. */
 static int was_slow_with(const struct judge_run *run, int rank, const struct slowdown *s)
 {
-  for (int o = 0; o < run->n_slowdowns && o < JUDGE_FOUND_MAX; o++) {
+  for (int o = 0; o < judge_stored(run->n_slowdowns); o++) {
     const struct slowdown *other = &run->slowdowns[o];
     const double common = fmin(s->end, other->end) - fmax(s->begin, other->begin);
     if (other->rank == rank && other->of == JUDGE_EXCHANGE && common >= 0.5 * (s->end - s->begin)) return 1;
@@ -235,7 +235,7 @@ const char *suspect_straggler(const struct judge_run *run, const struct straggle
 static int computes_slowly(const struct judge_run *run, int rank)
 {
   int once = 0;
-  for (int s = 0; s < run->n_slowdowns && s < JUDGE_FOUND_MAX; s++)
+  for (int s = 0; s < judge_stored(run->n_slowdowns); s++)
     once |= run->slowdowns[s].rank == rank && run->slowdowns[s].of == JUDGE_COMPUTE;
   return is_straggler(run, rank, JUDGE_COMPUTE) ? 2 : once;
 }

@@ -60,6 +60,12 @@ struct judge_run {
   struct slowdown slowdowns[JUDGE_FOUND_MAX];
 };
 
+/** \brief Returns how many of \a found stragglers or slowdowns are stored. */
+static inline int judge_stored(int found)
+{
+  return found < JUDGE_FOUND_MAX ? found : JUDGE_FOUND_MAX;
+}
+
 /** \brief Views a document, named \a where in messages, and finds stragglers and slowdowns. Returns
  * STATUS_ENVIRONMENT if its series or ranks are damaged, or memory ran out. */
 status_t judge_view(const json_t *document, const char *where, struct judge_run *run);
