@@ -144,11 +144,11 @@ static status_t allocatable(const struct himeno_choice *choice, uint64_t bytes, 
 {
   enum { PARTS = HIMENO_COEFFICIENTS + 2 };
   struct gpu_mem part[PARTS];
-  int n = 0, mine;
+  int n = 0;
   log_mute(1);
   while (n < PARTS && gpu_alloc(choice->device, (size_t)(bytes / PARTS + 1), &part[n]) == STATUS_OK) n++;
   log_mute(0);
-  mine = n == PARTS;
+  const int mine = n == PARTS;
   status_t status =
       watch_allreduce(choice->placement.comm, &mine, all, 1, MPI_INT, MPI_MIN, "what can be allocated");
   while (n > 0) gpu_free(choice->device, &part[--n]);
