@@ -264,6 +264,9 @@ class Accepting(helper.Case):
                 (steps.judge(7, None, "log")[0], "fault" if said else "not started"),
             ):
                 self.assertEqual(given, wanted)
+            for result in {"verified": "no"}, {"check": {"how": "no"}}:
+                judged_now = steps.judge(0, {"result": {"verdict": "pass", **result}}, "log")
+                self.assertEqual(judged_now, ("unverified", "its result was not verified"))
             hang = "did not end within 9 s" + (f"; last output: {said}" if said else "")
             self.assertEqual(steps.judge(steps.STOPPED, None, "log", 9), ("hang", hang))
 
