@@ -47,6 +47,7 @@ DIRECTORIES = (
         "tests/fault/transports.bats tests/clock/fields.bats",
     ),
     ("*.c", "tests/fault/no-memory.bats"),
+    ("*/report*", "tests/cli/schemas.bats"),
     ("comm/*watch.*", "tests/fault/silent-ranks.bats"),
     ("comm/*alarm.*", "tests/fault/silent-ranks.bats"),
     ("comm/*heartbeat.*", "tests/fault/silent-ranks.bats"),
