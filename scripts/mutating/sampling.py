@@ -26,6 +26,8 @@ NOT_SAMPLED = (
     "scripts/check-style",
     "scripts/fuzz",
     "scripts/compile-commands",
+    "scripts/portability",
+    "scripts/cross-armhf",
 )
 # Files whose code runs only on a machine with a GPU.
 CUDA = ("*.cu", "*.cuh", "*/cuda/*", "comm/transports/nccl.c", "scripts/gpu-check-steps.sh")
