@@ -49,7 +49,8 @@ struct gpu_choice {
 };
 
 /** \brief Finds the devices that match \a wanted: a position, the start of a UUID, or a part of a
- * name; NULL matches all. If there is none, logs the reason and returns STATUS_ENVIRONMENT. */
+ * name; NULL matches all, but no CPU if there is a GPU. If there is none, logs the reason and
+ * returns STATUS_ENVIRONMENT. */
 status_t gpu_choice_make(const struct gpu_backend *backend, const char *wanted, struct gpu_choice *choice);
 void gpu_choice_free(struct gpu_choice *choice);
 

@@ -102,6 +102,14 @@ static void one_gpu(struct gpu_device_info **devices, int *n, char reason[GPU_TE
   *n = 1;
 }
 
+static void gpu_and_cpu(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
+{
+  (void)reason;
+  *devices = calloc(2, sizeof **devices);
+  (*devices)[1].is_cpu = 1;
+  *n = 2;
+}
+
 static const struct gpu_backend best = {.name = "best", .vendor = GPU_VENDOR_NVIDIA, .probe = nothing},
                                 works = {.name = "best", .vendor = GPU_VENDOR_NVIDIA, .probe = one_gpu},
                                 any = {.name = "any", .probe = one_gpu},
@@ -150,6 +158,19 @@ TEST(another_backend_does_not_replace_a_broken_driver)
   assert_string_equal(claim.reason, "");
   unsetenv("HIMENO_SYSFS");
   assert_int_equal(system("rm -r bus.tmp"), 0);
+}
+
+TEST(a_driver_of_the_cpu_stands_in_for_no_gpu)
+{
+  const struct gpu_backend both = {.name = "both", .probe = gpu_and_cpu};
+  struct gpu_choice choice;
+  for (int asked = 0; asked < 2; asked++) {
+    assert_int_equal(gpu_choice_make(&both, asked ? "1" : NULL, &choice), STATUS_OK);
+    assert_int_equal(choice.n, 1);
+    assert_int_equal(choice.index[0], asked);
+    assert_int_equal(choice.devices[0].is_cpu, asked);
+    gpu_choice_free(&choice);
+  }
 }
 
 TEST(long_lists_of_ranks_end_with_the_number_of_others)
