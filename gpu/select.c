@@ -71,6 +71,7 @@ void gpu_claim_make(const struct gpu_backend *asked, struct gpu_claim *claim)
   }
   while (gpu_backends[b] != asked) b++;
   asked->probe(&devices, &n, reason);
+  claim->only_cpus = n > 0 && devices[0].is_cpu && !asked->on_host;
   free(devices);
   claim->backend = n > 0 ? b : -1;
   if (n == 0) snprintf(claim->reason, sizeof claim->reason, "backend %s: %s", asked->name, reason);

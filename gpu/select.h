@@ -28,7 +28,8 @@ void gpu_bus_read(struct gpu_bus *bus);
 
 /** The backend that this process would use. Ranks exchange it, so it has no pointers. */
 struct gpu_claim {
-  int backend; /**< index in gpu_backends, −1 if none can be used */
+  int backend;   /**< index in gpu_backends, −1 if none can be used */
+  int only_cpus; /**< 1: the backend that was asked for is one of GPUs, and has only CPUs */
   /** why none is usable, or why automatic choice uses no GPU; otherwise "" */
   char reason[GPU_CLAIM_TEXT];
 };

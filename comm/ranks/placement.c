@@ -52,9 +52,14 @@ void placement_close(struct placement *placement)
   if (placement->comm != MPI_COMM_NULL) MPI_Comm_free(&placement->comm);
 }
 
+static int same_devices(const struct rank_claim *a, const struct rank_claim *b)
+{
+  return a->claim.backend == b->claim.backend && a->claim.only_cpus == b->claim.only_cpus;
+}
+
 static int same_claim(const struct rank_claim *a, const struct rank_claim *b)
 {
-  return a->claim.backend == b->claim.backend && strcmp(a->claim.reason, b->claim.reason) == 0;
+  return same_devices(a, b) && strcmp(a->claim.reason, b->claim.reason) == 0;
 }
 
 /* Describes the ranks with the claim of rank \a first: "n1, n2 (from rank 0 on, 2 ranks)". */
@@ -84,7 +89,7 @@ status_t rank_claims_check(const struct rank_claim *all, int n)
 {
   char who[2 * META_HOST_BYTES];
   int mixed = 0;
-  for (int r = 0; r < n; r++) mixed |= all[r].claim.backend != all[0].claim.backend;
+  for (int r = 0; r < n; r++) mixed |= !same_devices(&all[r], &all[0]);
   if (!mixed && all[0].claim.backend >= 0) return STATUS_OK;
   if (mixed)
     log_fail(STATUS_ENVIRONMENT,
@@ -99,8 +104,8 @@ status_t rank_claims_check(const struct rank_claim *all, int n)
     if (c->backend < 0)
       log_fail(STATUS_ENVIRONMENT, "host %s: %s", who, c->reason);
     else
-      log_fail(STATUS_ENVIRONMENT, "host %s would use backend %s%s%s", who, gpu_backends[c->backend]->name,
-               c->reason[0] ? ": " : "", c->reason);
+      log_fail(STATUS_ENVIRONMENT, "host %s would use backend %s%s%s%s", who, gpu_backends[c->backend]->name,
+               c->only_cpus ? " on its CPU" : "", c->reason[0] ? ": " : "", c->reason);
   }
   return STATUS_ENVIRONMENT;
 }
@@ -110,6 +115,7 @@ static status_t backend_choose(struct placement *p, const struct placement_reque
   struct rank_claim mine = {.host_first = p->host_first}, *all = calloc((size_t)p->ranks, sizeof *all);
   if (!all) agree_abort(log_fail(STATUS_ENVIRONMENT, "out of host memory for the ranks' backends"));
   gpu_claim_make(request->backend, &mine.claim);
+  if (request->device) mine.claim.only_cpus = 0; /* the user chose */
   snprintf(mine.host, sizeof mine.host, "%s", p->host);
   status_t status = watch_allgather(p->comm, &mine, all, sizeof mine, "the choice of a backend");
   if (status == STATUS_OK) status = rank_claims_check(all, p->ranks);

@@ -67,6 +67,12 @@ TEST(backends_are_never_mixed)
   refused(all, 3,
           MIXED "host n1 (from rank 0 on, 2 ranks) would use backend cuda\n"
                 "host n2 (rank 2) would use backend opencl\n");
+  for (int r = 0; r < 3; r++) all[r].claim.backend = position("opencl");
+  all[2].claim.only_cpus = 1;
+  refused(all, 3,
+          MIXED "host n1 (from rank 0 on, 2 ranks) would use backend opencl\n"
+                "host n2 (rank 2) would use backend opencl on its CPU\n");
+  for (int r = 0; r < 3; r++) all[r].claim.backend = position("cuda");
   claim_set(all, 2, "n2", 2, -1, "a GPU that is lost");
   refused(all, 3,
           MIXED "host n1 (from rank 0 on, 2 ranks) would use backend cuda\n"
