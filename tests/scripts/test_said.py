@@ -343,8 +343,8 @@ print('"0","other","byte","7"\\n==ERROR== ERR_NVGPUCTRPERM == no permission')
                         tools.kernels_of(source, isa, chips.get(source), ["-DA=1"])
                     except (BadInput, Trouble) as error:
                         lines.append(f"  {error}")
-        text = re.sub(rf"{tempfile.gettempdir()}/\w+/", "", "\n".join(lines))
-        self.as_before("isa: tools", text.replace(str(helper.SOURCE), "."))
+        text = "\n".join(lines).replace(str(helper.SOURCE), ".")
+        self.as_before("isa: tools", re.sub(rf"{tempfile.gettempdir()}/\w+/", "", text))
 
     def test_studies(self):
         """a study has its points, their commands and Slurm's, and the reasons of further points"""
