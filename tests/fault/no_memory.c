@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers the places in the program's code that allocate memory, as they are reached. The first
- * allocation at place NO_MEMORY fails. Allocations of libraries succeed and do not count. At its
- * end, the program writes the number of places to the file NO_MEMORY_COUNT. */
+/* Numbers the places in the program's code that allocate memory, as they are reached from main on.
+ * The first allocation at place NO_MEMORY fails. Allocations of libraries, and of CUDA's static
+ * runtime before main, succeed and do not count. At its end, the program writes the number of
+ * places to the file NO_MEMORY_COUNT. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdio.h>
@@ -29,9 +31,23 @@ static int code_find(struct dl_phdr_info *object, size_t size, void *unused)
   return 1;
 }
 
-__attribute__((constructor)) static void plan(void)
+typedef int main_function(int n, char **arguments, char **environment);
+typedef int start_function(main_function *main, int n, char **arguments, void (*init)(void),
+                           void (*fini)(void), void (*end)(void), void *stack);
+static main_function *main_of_program;
+
+static int main_counted(int n, char **arguments, char **environment)
 {
   dl_iterate_phdr(code_find, NULL);
+  return main_of_program(n, arguments, environment);
+}
+
+int __libc_start_main(main_function *main, int n, char **arguments, void (*init)(void), void (*fini)(void),
+                      void (*after)(void), void *stack)
+{
+  main_of_program = main;
+  return ((start_function *)dlsym(RTLD_NEXT, "__libc_start_main"))(main_counted, n, arguments, init, fini,
+                                                                   after, stack);
 }
 
 __attribute__((destructor)) static void count_write(void)
