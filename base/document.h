@@ -12,6 +12,7 @@
 #define BASE_DOCUMENT_H
 
 #include <jansson.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -86,6 +87,12 @@ struct doc_words {
   ((d)->schema ? doc_declare_numbers(d, name, rules, "integer", "", about, DOC_COUNT_(__VA_ARGS__))          \
                : doc_put_numbers(d, name, rules, DOC_COUNT_(__VA_ARGS__), NULL, (int64_t[]){__VA_ARGS__}))
 #define DOC_COUNT_(...) (sizeof((double[]){__VA_ARGS__}) / sizeof(double))
+
+/** \brief Returns \a value if it is positive, otherwise NAN, which documents show as null. */
+static inline double doc_known(double value)
+{
+  return value > 0 ? value : NAN;
+}
 
 /* Containers of fields: objects and lists. If a macro returns 1, visit the fields and then call
  * doc_end. It returns 0 only if the container is not \a present. */

@@ -63,19 +63,13 @@ static void gemm_config_document(struct doc *d, const struct gemm_run *run)
   doc_end(d);
 }
 
-static double unless_zero(double rate)
-{
-  return rate > 0 ? rate : NAN;
-}
-
 static void gemm_ceilings_document(struct doc *d, int rules, const struct gemm_ceilings *c)
 {
   doc_object(d, "ceilings", rules, "What rank 0's device reached in this run; null if not measured.", 1);
-  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "Multiply-adds in registers.", unless_zero(c->flops / 1e9));
-  doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Reads of device memory.",
-           unless_zero(c->bytes_per_second / 1e9));
+  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "Multiply-adds in registers.", doc_known(c->flops / 1e9));
+  doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Reads of device memory.", doc_known(c->bytes_per_second / 1e9));
   doc_real(d, "local_gbps", DOC_NULLABLE, "GB/s", "Reads of local memory, over the whole device.",
-           unless_zero(c->local_bytes_per_second / 1e9));
+           doc_known(c->local_bytes_per_second / 1e9));
   doc_end(d);
 }
 
@@ -127,7 +121,7 @@ static void resources_document(struct doc *d, const struct gemm_resources *r)
   doc_whole(d, "threads", DOC_NULLABLE, "", r->threads ? r->threads : -1);
   doc_whole(d, "registers", DOC_NULLABLE, "", r->registers ? r->registers : -1);
   doc_whole(d, "local_bytes", DOC_NULLABLE, "", r->threads ? r->local_bytes : -1);
-  doc_real(d, "occupancy", DOC_NULLABLE, "", "At most 1.", unless_zero(r->occupancy));
+  doc_real(d, "occupancy", DOC_NULLABLE, "", "At most 1.", doc_known(r->occupancy));
   doc_end(d);
 }
 
@@ -197,7 +191,7 @@ static void series_document(struct doc *d, const struct gemm_rig *rig, const str
            emulated ? NAN : gemm_series_gflops(rig, s));
   doc_real(d, "peak_share", DOC_OPTIONAL | DOC_NULLABLE, "",
            "Of the ceiling of multiply-adds; null if one of the two is unknown.",
-           unless_zero(gemm_series_share(rig, s)));
+           doc_known(gemm_series_share(rig, s)));
   gemm_predicted_document(d, rig, s);
   doc_whole(d, "launches", 0, "Products per block.", s->launches);
   gemm_samples_document(d, s);
@@ -235,7 +229,7 @@ static void references_document(struct doc *d, const struct gemm_rig *rig, const
     const double rate = gemm_series_gflops(rig, s);
     doc_object(d, NULL, 0, "", 1);
     series_document(d, rig, s, gemm_series_verdict(result, s), series_why(result, s));
-    doc_real(d, "ours_share", DOC_NULLABLE, "", "Our rate over this one's.", rate > 0 ? ours / rate : NAN);
+    doc_real(d, "ours_share", DOC_NULLABLE, "", "Our rate over this one's.", ours / doc_known(rate));
     doc_end(d);
   }
   doc_end(d);

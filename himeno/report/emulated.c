@@ -74,7 +74,7 @@ void himeno_counts_document(struct doc *d, const struct himeno_counts *c)
            "Of one point of a sweep on a Raspberry Pi, by a model: no measurement "
            "(doc/explanation/qpu-time.md). All "
            "launches of a sweep count, over all ranks, and no exchange.",
-           report_known(1e-9 * emulated_share(c->estimate_ns, c->estimate_points)));
+           doc_known(1e-9 * emulated_share(c->estimate_ns, c->estimate_points)));
   doc_end(d);
 }
 

@@ -82,7 +82,7 @@ void himeno_rank_energy_document(struct doc *d, const struct himeno_rank *rank)
   doc_text(d, "scope", 0, "What is counted.", e->scope);
   doc_real(d, "seconds", 0, "s", "", e->seconds);
   doc_real(d, "joules", DOC_NULLABLE, "J",
-           "In all of that time; null if less than ten seconds were asked for.", report_known(e->joules));
+           "In all of that time; null if less than ten seconds were asked for.", doc_known(e->joules));
   doc_whole(d, "sweeps", 0, "Timed ones, and those of untimed blocks between them.", e->sweeps);
   doc_real(d, "sweeping", 0, "s", "The part of that time spent in sweeps.", e->sweeping);
   doc_real(d, "idle_watts", DOC_NULLABLE, "W",

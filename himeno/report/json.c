@@ -149,7 +149,7 @@ static void himeno_result_document(struct doc *d, const struct himeno_choice *ch
   const struct himeno_timing *t = &r->timing;
   const int emulated = choice->placement.info.emulated, timed = t->sweeps > 0;
   const double gflops = emulated || !timed ? NAN : himeno_timing_gflops(t),
-               rate = himeno_bytes_per_second(gflops), ceiling = report_known(r->ceiling.all);
+               rate = himeno_bytes_per_second(gflops), ceiling = doc_known(r->ceiling.all);
   const struct worth worth = soak_worth(&r->soak, &r->ranks, t->seconds);
   doc_object(d, "result", 0, "", 1);
   doc_real(d, "seconds", 0, "s", "Of all timed sweeps, by the slowest rank's clock.", t->seconds);
@@ -252,7 +252,7 @@ static void himeno_path_document(struct doc *d, const char *otherwise, int rank,
   path_used_document(d, p, had);
   doc_real(d, "latency", DOC_OPTIONAL, "s",
            "With --accept: of an exchange of one float between the two, with nothing else running on them.",
-           report_known(p->probe.seconds));
+           doc_known(p->probe.seconds));
   if (d->schema || p->probe.seconds > 0)
     doc_real(d, "gbps", DOC_OPTIONAL | DOC_NULLABLE, "GB/s",
              "With --accept: each way, of exchanges of 4 MiB both ways at once, beyond the latency.",
@@ -322,13 +322,13 @@ static void path_groups_document(struct doc *d, const char *otherwise, const str
 /* Returns the rate of the device's own compute time; NAN if nothing was timed. */
 static double rank_gflops(const struct himeno_rank *rank)
 {
-  return report_known(himeno_gflops((double)rank->points, 1, rank->compute));
+  return doc_known(himeno_gflops((double)rank->points, 1, rank->compute));
 }
 
 static void theory_document(struct doc *d, const struct himeno_rank *rank)
 {
-  const double bytes = report_known(telemetry_peak_bytes(&rank->telemetry.after)),
-               flops = report_known(telemetry_peak_flops(&rank->telemetry.after));
+  const double bytes = doc_known(telemetry_peak_bytes(&rank->telemetry.after)),
+               flops = doc_known(telemetry_peak_flops(&rank->telemetry.after));
   if (!doc_object(d, "theory", DOC_OPTIONAL | DOC_NULLABLE,
                   "By the device's highest clocks and its widths; null if it does not report them.",
                   bytes > 0 || flops > 0))
@@ -336,7 +336,7 @@ static void theory_document(struct doc *d, const struct himeno_rank *rank)
   doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Of memory: two words per clock.", bytes / 1e9);
   doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "Single precision, two operations per lane and clock.",
            flops / 1e9);
-  doc_real(d, "share", DOC_NULLABLE, "", "ceiling_gbps over gbps.", report_known(rank->ceiling) / bytes);
+  doc_real(d, "share", DOC_NULLABLE, "", "ceiling_gbps over gbps.", doc_known(rank->ceiling) / bytes);
   doc_end(d);
 }
 
@@ -364,7 +364,7 @@ static void judged_rank_document(struct doc *d, const struct placement *place, c
       timed ? rank->noise : NAN);
   doc_whole(d, "cards", DOC_OPTIONAL, "Network cards of its host that are up.", rank->cards);
   doc_real(d, "card_gbps", DOC_OPTIONAL | DOC_NULLABLE, "Gbit/s", "Rate of the slowest of them.",
-           report_known(rank->cards_gbps));
+           doc_known(rank->cards_gbps));
 }
 
 static void himeno_rank_document(struct doc *d, const struct placement *place,
@@ -377,7 +377,7 @@ static void himeno_rank_document(struct doc *d, const struct placement *place,
   for (int p = 0; p < HIMENO_PHASES; p++) doc_real(d, himeno_phase_names[p], 0, "s", "", rank->phases[p]);
   doc_end(d);
   doc_real(d, "ceiling_gbps", DOC_OPTIONAL | DOC_NULLABLE, "GB/s",
-           "Of the rank's device alone; ranks that share one take turns.", report_known(rank->ceiling) / 1e9);
+           "Of the rank's device alone; ranks that share one take turns.", doc_known(rank->ceiling) / 1e9);
   doc_real(d, "ceiling_share", DOC_OPTIONAL | DOC_NULLABLE, "",
            "The sweep's bytes per second by the device's own compute time in the median block, over "
            "ceiling_gbps; null if ranks share the device.",

@@ -133,7 +133,7 @@ static void rung_document(struct doc *d, const struct himeno_ladder *ladder, con
   doc_real(d, "ceiling_gbps", 0, "GB/s", "One for all rungs: the median of batches between them.",
            ladder->ceiling / 1e9);
   doc_real(d, "ceiling_share", DOC_NULLABLE, "", "",
-           report_known(rung->bytes_per_second) / report_known(ladder->ceiling));
+           doc_known(rung->bytes_per_second) / doc_known(ladder->ceiling));
   doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "Of the last sweep; null if unknown or not finite.",
            timed ? rung->gosa : NAN);
   doc_hex(d, "checksum", DOC_NULLABLE, 16, "", timed, rung->checksum);
@@ -150,7 +150,7 @@ static void rung_document(struct doc *d, const struct himeno_ladder *ladder, con
   doc_whole(d, "local_bytes", DOC_NULLABLE, "Shared memory per block.",
             used->threads ? used->local_bytes : -1);
   doc_whole(d, "threads", DOC_NULLABLE, "Per block.", used->threads ? used->threads : -1);
-  doc_real(d, "occupancy", DOC_NULLABLE, "", "At most 1.", report_known(used->occupancy));
+  doc_real(d, "occupancy", DOC_NULLABLE, "", "At most 1.", doc_known(used->occupancy));
   himeno_counts_document(d, emulated ? &rung->counts : NULL);
   doc_end(d);
 }

@@ -4,7 +4,6 @@
 #ifndef HIMENO_REPORT_REPORT_H
 #define HIMENO_REPORT_REPORT_H
 
-#include <math.h>
 #include <stdio.h>
 
 #include "base/document.h"
@@ -12,12 +11,6 @@
 #include "himeno/result/result.h"
 #include "judge/judge.h"
 #include "suite/worth.h"
-
-/** \brief Returns \a value, or NAN if it is 0: unknown. Documents show NAN as null. */
-static inline double report_known(double value)
-{
-  return value > 0 ? value : NAN;
-}
 
 /** \brief Prints the report. */
 void himeno_report_text(const struct himeno_choice *choice, const struct himeno_result *result,

@@ -43,7 +43,7 @@ static void comm_config_document(struct doc *d, const struct bench *bench)
             "Batches per point; more if they are noisy, and fewer, at least three, if time is short.",
             c->samples);
   doc_real(d, "seconds", DOC_OPTIONAL | DOC_NULLABLE, "s", "That the parts may take; null: no limit.",
-           c->seconds > 0 ? c->seconds : NAN);
+           doc_known(c->seconds));
   grid_document(d, bench);
   doc_end(d);
 }
@@ -195,7 +195,7 @@ static void cards_document(struct doc *d, const struct bench *bench)
     doc_text(d, "state", 0, "", card->state);
     doc_text(d, "pci", DOC_ANY, "", card->pci);
     doc_whole(d, "numa", DOC_ANY, "-1: unknown.", card->numa);
-    doc_real(d, "gbit_per_second", DOC_NULLABLE, "Gbit/s", "", card->gbps > 0 ? card->gbps : NAN);
+    doc_real(d, "gbit_per_second", DOC_NULLABLE, "Gbit/s", "", doc_known(card->gbps));
     doc_whole(d, "errors", DOC_ANY, "All error counters so far.", card->errors);
     doc_whole(d, "errors_meanwhile", DOC_ANY, "", row->errors);
     doc_whole(d, "host_sent_bytes", 0, "Sent meanwhile by the ranks of this host to other hosts, by plan.",
