@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Computes the same points on every multiprocessor, and finds one whose values differ. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,11 +26,12 @@ static struct box box_choose(const struct box *owned, int64_t swept)
 {
   const uint64_t draw = hash_mix((uint64_t)swept);
   struct box box = *owned;
-  const int64_t depth = (int64_t)fmin(POINTS, (double)box_extent(owned, 2)),
-                rows = (int64_t)fmin((double)(POINTS / depth), (double)box_extent(owned, 1));
+  const int64_t owned_rows = box_extent(owned, 1), owned_depth = box_extent(owned, 2),
+                depth = owned_depth < POINTS ? owned_depth : POINTS, most = POINTS / depth,
+                rows = most < owned_rows ? most : owned_rows;
   box.lo[0] += (int64_t)(draw % (uint64_t)box_extent(owned, 0));
   box.hi[0] = box.lo[0] + 1;
-  box.lo[1] += (int64_t)((draw >> 32) % (uint64_t)(box_extent(owned, 1) - rows + 1));
+  box.lo[1] += (int64_t)((draw >> 32) % (uint64_t)(owned_rows - rows + 1));
   box.hi[1] = box.lo[1] + rows;
   box.hi[2] = box.lo[2] + depth;
   return box;
