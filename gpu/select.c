@@ -85,8 +85,8 @@ status_t gpu_choice_make(const struct gpu_backend *backend, const char *wanted, 
   backend->probe(&c.devices, &probed, reason);
   c.index = calloc((size_t)probed + 1, sizeof *c.index);
   for (int d = 0; c.index && d < probed; d++) {
-    const int stands_in = c.n > 0 && c.devices[d].is_cpu && !c.devices[0].is_cpu;
-    if (!device_matches(wanted, &c.devices[d], d) || (!wanted && stands_in)) continue;
+    if (!wanted && c.devices[d].is_cpu && !c.devices[0].is_cpu) continue;
+    if (!device_matches(wanted, &c.devices[d], d)) continue;
     c.devices[c.n] = c.devices[d];
     c.index[c.n++] = d;
   }
