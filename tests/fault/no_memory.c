@@ -32,8 +32,6 @@ static int code_find(struct dl_phdr_info *object, size_t size, void *unused)
 }
 
 typedef int main_function(int n, char **arguments, char **environment);
-typedef int start_function(main_function *main, int n, char **arguments, void (*init)(void),
-                           void (*fini)(void), void (*end)(void), void *stack);
 static main_function *main_of_program;
 
 static int main_counted(int n, char **arguments, char **environment)
@@ -46,8 +44,8 @@ int __libc_start_main(main_function *main, int n, char **arguments, void (*init)
                       void (*after)(void), void *stack)
 {
   main_of_program = main;
-  return ((start_function *)dlsym(RTLD_NEXT, "__libc_start_main"))(main_counted, n, arguments, init, fini,
-                                                                   after, stack);
+  return ((__typeof__(__libc_start_main) *)dlsym(RTLD_NEXT, "__libc_start_main"))(main_counted, n, arguments,
+                                                                                  init, fini, after, stack);
 }
 
 __attribute__((destructor)) static void count_write(void)

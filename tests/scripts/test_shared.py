@@ -70,7 +70,7 @@ class Shared(helper.Case):
         self.assertEqual(said(*framed, "bash: line 1", "bash: gone"), "bash: gone")
 
     def test_settings(self):
-        """a session has the versions of its programs; launchers without ssh or rsh are told so"""
+        """a session has its programs' versions; launchers need neither ssh nor rsh"""
         for name in ("one", "ucx_info"):  # the latter fails, because it is given -v
             pathlib.Path(name).write_text('#!/bin/sh\necho "#\n# a 1.0"\n[ $1 = --version ]\n')
             os.chmod(name, 0o755)
